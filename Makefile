@@ -1,0 +1,51 @@
+# Each target sets up all that it needs, into .venv, on a machine with python3 (3.11 or newer) and make.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+JOBS ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-long bench lint format clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "vmqp needs Python 3.11 or newer; point make at one: make PYTHON=python3.12 ..."; exit 1; }
+	@$(PYTHON) -m venv $(VENV) \
+	  || { rm -rf $(VENV); echo "could not make a virtual environment: install the venv module of $(PYTHON)"; exit 1; }
+
+$(VENV)/.core: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	@touch $@ $(VENV)/.core
+
+demo: $(VENV)/.core ## draw random circle-valued functions and save a picture
+	$(BIN)/python -m vmqp.demo
+
+test: $(VENV)/.dev ## the whole test suite, statistical tests at the size that fits
+	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup
+
+test-long: $(VENV)/.dev ## the statistical tests at full size
+	VMQP_TEST_SIZE=long $(BIN)/python -m pytest -q -n $(JOBS) -m statistical
+
+bench: $(VENV)/.dev ## ratios measured in one run on this machine
+	$(BIN)/python -m benchmarks
+
+lint: $(VENV)/.dev ## style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/.dev ## rewrite the code in the project's style
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean: ## remove the environment and everything that was made
+	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .mypy_cache demo-output
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

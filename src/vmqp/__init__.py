@@ -1,0 +1,49 @@
+"""Bayesian regression for angles with von Mises quasi-processes.
+
+Names are imported when they are first used, so that ``import vmqp`` stays light and compiles nothing.
+
+>>> import vmqp
+>>> vmqp.sample_angles([[0.0, -2.0], [-2.0, 0.0]], [[1.0, 0.0], [0.0, 0.0]], draws=100).shape
+(100, 2)
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from vmqp._version import __version__
+from vmqp.errors import ConvergenceWarning, InputError, NotPositiveDefiniteError, VmqpError
+
+if TYPE_CHECKING:
+    from vmqp import circle, kernels, model, precision, priors, sampling
+    from vmqp.sampling import sample_angles, sample_angles_batch
+
+_MODULES = ("circle", "kernels", "model", "precision", "priors", "sampling")
+_FUNCTIONS = {"sample_angles": "vmqp.sampling", "sample_angles_batch": "vmqp.sampling"}
+
+__all__ = [
+    "ConvergenceWarning",
+    "InputError",
+    "NotPositiveDefiniteError",
+    "VmqpError",
+    "__version__",
+    "circle",
+    "kernels",
+    "model",
+    "precision",
+    "priors",
+    "sample_angles",
+    "sample_angles_batch",
+    "sampling",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"vmqp.{name}")
+    if name in _FUNCTIONS:
+        return getattr(import_module(_FUNCTIONS[name]), name)
+    raise AttributeError(f"module 'vmqp' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
