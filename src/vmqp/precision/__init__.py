@@ -1,0 +1,12 @@
+"""From a kernel matrix K to the precision M = K⁻¹ that the model needs.
+
+>>> import numpy as np
+>>> from vmqp.precision import factorise
+>>> factorise(np.array([[2.0, 1.0], [1.0, 2.0]])).M.round(6)
+array([[ 0.666667, -0.333333],
+       [-0.333333,  0.666667]])
+"""
+
+from vmqp.precision.dense import ConditionalPrecision, DensePrecision, factorise, try_factorise
+
+__all__ = ["ConditionalPrecision", "DensePrecision", "factorise", "try_factorise"]

@@ -1,0 +1,137 @@
+"""What is sampled: p(φ) ∝ exp(Σ_i ρ_i·x_i − ½ Σ_ij Q_ij x_i·x_j), x_i = (cos φ_i, sin φ_i).
+
+This is ``eq:conditional_density`` with any symmetric coupling Q and any field ρ. The diagonal of Q never
+matters for φ, since x_i·x_i = 1. It is kept beside a hollow copy of Q, because methods that need a positive
+definite matrix start from it.
+"""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from vmqp.errors import InputError
+
+__all__ = ["Array", "Dense", "Sparse", "Target", "make_target"]
+
+Array = npt.NDArray[np.float64]
+_ASYMMETRY = 1e-8
+
+
+class Dense(NamedTuple):
+    """A coupling with zero diagonal as a full matrix, rows contiguous."""
+
+    matrix: Array
+
+
+class Sparse(NamedTuple):
+    """A coupling with zero diagonal as compressed sparse rows."""
+
+    starts: npt.NDArray[np.int64]
+    columns: npt.NDArray[np.int64]
+    values: Array
+
+
+class Target(NamedTuple):
+    """The density to sample: hollow coupling, its former diagonal, and the field as two rows (cos, sin)."""
+
+    coupling: Dense | Sparse
+    diagonal: Array
+    field: Array
+
+    @property
+    def size(self) -> int:
+        """Number of angles m."""
+        return int(self.field.shape[1])
+
+    def matrix(self) -> Any:
+        """The hollow coupling as an array or a SciPy sparse array."""
+        if isinstance(self.coupling, Dense):
+            return self.coupling.matrix
+        starts, columns, values = self.coupling
+        return sparse.csr_array((values, columns, starts), shape=(self.size, self.size))
+
+
+def make_target(coupling: Any, field: Any) -> Target:
+    """Check a coupling and a field at the door and bring them into the samplers' form.
+
+    >>> target = make_target([[5.0, -1.0], [-1.0, 5.0]], [[1.0, 0.0], [0.0, 2.0]])
+    >>> target.coupling.matrix
+    array([[ 0., -1.],
+           [-1.,  0.]])
+    """
+    matrix = _symmetric(coupling)
+    size = matrix.shape[0]
+    rho = _as_float(field, "field")
+    if rho.shape != (size, 2) and not (size == 0 and rho.size == 0):
+        raise InputError(
+            f"field has shape {rho.shape}, but a coupling of {size} angles needs shape ({size}, 2): "
+            "give one row (cosine part, sine part) for each angle."
+        )
+    if not np.isfinite(rho).all():
+        raise InputError(
+            f"field holds {_bad_entry(rho)}: give finite numbers, for example by dropping those rows."
+        )
+    rows = np.ascontiguousarray(rho.reshape(size, 2).T)
+    if isinstance(matrix, np.ndarray):
+        diagonal = matrix.diagonal().copy()
+        np.fill_diagonal(matrix, 0.0)
+        return Target(Dense(matrix), diagonal, rows)
+    diagonal = matrix.diagonal()
+    hollow = (matrix - sparse.diags_array(diagonal)).tocsr()
+    hollow.eliminate_zeros()
+    hollow.sort_indices()
+    parts = Sparse(hollow.indptr.astype(np.int64), hollow.indices.astype(np.int64), hollow.data)
+    return Target(parts, diagonal, rows)
+
+
+def _symmetric(coupling: Any) -> Any:
+    """A fresh symmetric float64 copy: a C-contiguous array, or a SciPy sparse array."""
+    if sparse.issparse(coupling):
+        try:
+            matrix = sparse.csr_array(coupling, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputError("coupling is sparse but not numeric: give real numbers.") from error
+    else:
+        matrix = _as_float(coupling, "coupling")
+        if matrix.size == 0:
+            matrix = matrix.reshape(0, 0)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise InputError(
+            f"coupling has shape {matrix.shape}, but it must be square: give one row and one column an angle."
+        )
+    values = matrix.data if sparse.issparse(matrix) else matrix
+    if not np.isfinite(values).all():
+        raise InputError(
+            f"coupling holds {_bad_entry(values)}: give finite numbers; a precision from a singular kernel "
+            "matrix needs a nugget."
+        )
+    largest = np.abs(values).max(initial=0.0)
+    asymmetry = abs(matrix - matrix.T)
+    worst = asymmetry.max() if matrix.shape[0] else 0.0
+    if worst > _ASYMMETRY * largest:
+        raise InputError(
+            f"coupling is not symmetric: entries across the diagonal differ by up to {worst:.3g}; "
+            "give (A + A.T) / 2 if that is what you mean."
+        )
+    # Halving first keeps entries near the largest double finite.
+    return 0.5 * matrix + 0.5 * matrix.T
+
+
+def _as_float(values: Any, name: str) -> Array:
+    try:
+        array = np.array(values, dtype=np.float64, order="C")
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} is not an array of real numbers: give numbers in rows of equal length.") from error
+    return array
+
+
+def _bad_entry(values: Array) -> str:
+    where = np.argwhere(~np.isfinite(values))
+    return f"{len(where)} NaN or infinite values (the first at position {_position(where[0])})"
+
+
+def _position(index: Iterable[Any]) -> str:
+    return "[" + ", ".join(str(int(i)) for i in index) + "]"
