@@ -14,10 +14,10 @@ from vmqp._version import __version__
 from vmqp.errors import ConvergenceWarning, InputError, NotPositiveDefiniteError, VmqpError
 
 if TYPE_CHECKING:
-    from vmqp import circle, kernels, model, precision, priors, sampling
+    from vmqp import arcs, circle, kernels, model, precision, priors, sampling
     from vmqp.sampling import sample_angles, sample_angles_batch
 
-_MODULES = ("circle", "kernels", "model", "precision", "priors", "sampling")
+_MODULES = ("arcs", "circle", "kernels", "model", "precision", "priors", "sampling")
 _FUNCTIONS = {"sample_angles": "vmqp.sampling", "sample_angles_batch": "vmqp.sampling"}
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "NotPositiveDefiniteError",
     "VmqpError",
     "__version__",
+    "arcs",
     "circle",
     "kernels",
     "model",

@@ -5,6 +5,7 @@ parameters into covariances as often as needed. The parameters of an expression 
 depth first and from left to right, and `evaluate` takes their values in that order.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -39,7 +40,7 @@ class Parameter:
     column: int | None = None
 
 
-class Kernel:
+class Kernel(ABC):
     """A covariance function, or an expression of several.
 
     Kernels add and multiply; a leading number or prior is a variance.
@@ -84,13 +85,13 @@ class Kernel:
         """Return positions of parameters that, all times c, make the kernel c times as large; or None."""
         return None
 
+    @abstractmethod
     def prepare(self, inputs: Inputs, rows: Index, cols: Index) -> Any:
         """Return the geometry of the pairs: all that does not depend on learned parameters."""
-        raise NotImplementedError
 
+    @abstractmethod
     def evaluate(self, geometry: Any, parameters: Sequence[float]) -> FloatArray:
         """Return the covariance of each pair, in a new array that the caller may overwrite."""
-        raise NotImplementedError
 
     def bind(self, X: npt.ArrayLike, column_names: Sequence[str] | None = None) -> "Bound":
         """Tie the kernel to its places: distances are computed here, once.

@@ -5,6 +5,7 @@ To add a kernel, write a frozen dataclass that derives from `Leaf` or `ColumnLea
 parameters; elementwise over the pairs).
 """
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
@@ -29,9 +30,9 @@ class Leaf(Kernel):
     columns: Columns = None
     name: str | None = None
 
+    @abstractmethod
     def geometry(self, X: FloatArray, rows: Index, cols: Index) -> Any:
         """Return what the formula needs of each pair of rows, (pairs,); X has only this kernel's columns."""
-        raise NotImplementedError
 
     @property
     def label(self) -> str | None:

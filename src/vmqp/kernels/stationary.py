@@ -8,6 +8,7 @@ sphere a kernel of the great-circle distance need not be positive definite: the 
 the others use the chord, the distance through the earth, which is Euclidean in three dimensions.
 """
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -78,9 +79,9 @@ class Stationary(ColumnLeaf):
     def _on_the_earth(self, X: FloatArray, rows: Index, cols: Index) -> FloatArray:
         return metrics.chord(X, rows, cols)
 
+    @abstractmethod
     def _correlation(self, scaled: FloatArray, *others: float) -> FloatArray:
         """Return the correlation at r/l, or at (r/l)²; may overwrite it."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, repr=False)

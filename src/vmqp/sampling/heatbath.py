@@ -1,12 +1,13 @@
 """Heat bath and over-relaxation: one angle at a time, each from its exact conditional.
 
 One angle given the rest is von Mises, ``φ_i | rest ~ vM(arg h_i, |h_i|)`` with the field
-``h_i = ρ_i − Σ_{j≠i} Q_ij x_j`` (the conditionals of ``eq:conditional_density``). The heat bath draws from it. Over-relaxation
-reflects x_i about h_i, which leaves the energy as it is and needs no random number:
+``h_i = ρ_i − Σ_{j≠i} Q_ij x_j`` (the conditionals of ``eq:conditional_density``). The heat bath draws from it.
+Over-relaxation reflects x_i about h_i, which leaves the energy as it is and needs no random number:
 ``x_i ← 2 (x_i·ĥ_i) ĥ_i − x_i``. A step is one heat-bath sweep and ``overrelax`` sweeps of reflections.
 
 Every field is summed afresh from the current x, four rows ahead and corrected inside the block, so nothing can
-drift and a sweep costs one pass over Q. A sweep in this fixed order leaves the target unchanged but is not reversible.
+drift and a sweep costs one pass over Q. A sweep in this fixed order leaves the target unchanged but is not
+reversible.
 """
 
 import math
@@ -14,9 +15,9 @@ import math
 import numpy as np
 from numba import njit
 
-from vmqp.errors import InputError
+from vmqp.sampling.checks import check_count
 from vmqp.sampling.linear import four_rows, one_row
-from vmqp.sampling.sampler import Info, Sampler, State, Streams
+from vmqp.sampling.sampler import Info, Sampler, State, Streams, keep_angles
 from vmqp.sampling.target import Array, Dense, Target
 from vmqp.sampling.vonmises import vonmises
 
@@ -46,7 +47,7 @@ def _dense_sweep(streams, matrix, field, x, reflect, block):  # type: ignore[no-
     chains, m = x.shape[1], x.shape[2]
     for start in range(0, m - 3, 4):
         for k in range(chains):  # the four rows stay in the cache for all chains
-            four_rows(matrix, start, x, k, block)
+            four_rows(matrix, start, x, k, 0, m, block)
             for b in range(4):
                 i = start + b
                 c, s = x[0, k, i], x[1, k, i]
@@ -58,7 +59,7 @@ def _dense_sweep(streams, matrix, field, x, reflect, block):  # type: ignore[no-
                     block[e, 1] += matrix[i, start + e] * (ns - s)
     for i in range(m - m % 4, m):
         for k in range(chains):
-            a, b = one_row(matrix, i, x, k)
+            a, b = one_row(matrix, i, x, k, 0, m)
             c, s = x[0, k, i], x[1, k, i]
             x[0, k, i], x[1, k, i] = _renew(streams, k, field[0, i] - a, field[1, i] - b, c, s, reflect)
 
@@ -75,42 +76,61 @@ def _sparse_sweep(streams, starts, columns, values, field, x, reflect):  # type:
             x[0, k, i], x[1, k, i] = _renew(streams, k, hc, hs, x[0, k, i], x[1, k, i], reflect)
 
 
-@njit(cache=True)
-def _keep(x, out):  # type: ignore[no-untyped-def]
+@njit(cache=True, error_model="numpy")
+def turn_together(streams, field, x):  # type: ignore[no-untyped-def]
+    """Draw the common rotation α of all angles from its conditional, vM(arg, size) of Σ_i ρ_i x̄_i.
+
+    Turning all angles by α multiplies the density by exp(Re(e^(−iα) Σ_i ρ_i x̄_i)) and leaves the coupling's part
+    as it is, so this is a Gibbs step; it renews the one mode that a weak field leaves to slow diffusion.
+    """
     for k in range(x.shape[1]):
+        along = across = 0.0
         for i in range(x.shape[2]):
-            angle = math.atan2(x[1, k, i], x[0, k, i])
-            out[k, i] = math.pi if angle == -math.pi else angle
+            along += field[0, i] * x[0, k, i] + field[1, i] * x[1, k, i]
+            across += field[1, i] * x[0, k, i] - field[0, i] * x[1, k, i]
+        ct, st = _renew(streams, k, along, across, 1.0, 0.0, False)
+        for i in range(x.shape[2]):
+            c, s = x[0, k, i], x[1, k, i]
+            x[0, k, i], x[1, k, i] = c * ct - s * st, s * ct + c * st
 
 
 @njit(cache=True, nogil=True)
-def _run_dense(streams, matrix, field, x, overrelax, thin, out):  # type: ignore[no-untyped-def]
+def _run_dense(streams, matrix, field, x, overrelax, turn, thin, out):  # type: ignore[no-untyped-def]
     block = np.empty((4, 2))
     for draw in range(out.shape[1]):
         for _ in range(thin):
             _dense_sweep(streams, matrix, field, x, False, block)
             for _ in range(overrelax):
                 _dense_sweep(streams, matrix, field, x, True, block)
-        _keep(x, out[:, draw])
+            if turn:
+                turn_together(streams, field, x)
+        keep_angles(x, out[:, draw])
 
 
 @njit(cache=True, nogil=True)
-def _run_sparse(streams, starts, columns, values, field, x, overrelax, thin, out):  # type: ignore[no-untyped-def]
+def _run_sparse(streams, starts, columns, values, field, x, overrelax, turn, thin, out):  # type: ignore[no-untyped-def]
     for draw in range(out.shape[1]):
         for _ in range(thin):
             _sparse_sweep(streams, starts, columns, values, field, x, False)
             for _ in range(overrelax):
                 _sparse_sweep(streams, starts, columns, values, field, x, True)
-        _keep(x, out[:, draw])
+            if turn:
+                turn_together(streams, field, x)
+        keep_angles(x, out[:, draw])
 
 
-def sweeps(rng: Streams, target: Target, x: Array, overrelax: int, draws: int, thin: int = 1) -> Array:
-    """Move ``x`` in place by ``draws * thin`` steps and return the angles kept, shape (C, draws, m)."""
+def sweeps(
+    rng: Streams, target: Target, x: Array, overrelax: int, draws: int, thin: int = 1, turn: bool = False
+) -> Array:
+    """Move ``x`` in place by ``draws * thin`` steps and return the angles kept, shape (C, draws, m).
+
+    With ``turn`` each step ends by drawing the common rotation of all angles.
+    """
     out = np.empty((x.shape[1], draws, x.shape[2]))
     if isinstance(target.coupling, Dense):
-        _run_dense(rng, target.coupling.matrix, target.field, x, overrelax, thin, out)
+        _run_dense(rng, target.coupling.matrix, target.field, x, overrelax, turn, thin, out)
     else:
-        _run_sparse(rng, *target.coupling, target.field, x, overrelax, thin, out)
+        _run_sparse(rng, *target.coupling, target.field, x, overrelax, turn, thin, out)
     return out
 
 
@@ -121,9 +141,7 @@ class HeatBath(Sampler):
 
     def __init__(self, target: Target, *, overrelax: int = 1) -> None:
         super().__init__(target)
-        if not isinstance(overrelax, int) or isinstance(overrelax, bool) or overrelax < 0:
-            raise InputError(f"overrelax is {overrelax!r}, but it counts sweeps: give 0, 1, 2, ….")
-        self.overrelax = overrelax
+        self.overrelax = check_count(overrelax, "overrelax", 0, "sweeps of reflections")
 
     def step(self, rng: Streams, state: State) -> tuple[State, Info]:
         """One heat-bath sweep and the reflections."""
@@ -134,4 +152,4 @@ class HeatBath(Sampler):
         """Make all steps in one compiled loop."""
         x = state.x.copy()
         out = sweeps(rng, self.target, x, self.overrelax, draws, thin)
-        return state._replace(x=x, count=state.count + draws * thin), out
+        return state._replace(x=x, steps=state.steps + draws * thin), out

@@ -5,22 +5,24 @@ with the two columns (cos, sin) costs less than the product of NumPy, which pack
 are the only place where reassociation is allowed; the order does not depend on the number of threads.
 """
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 from numba.extending import overload
 
 from vmqp.sampling.target import Dense, Sparse
 
-__all__ = ["FAST_SUM", "apply_coupling", "four_rows", "matvec", "one_row"]
+__all__ = ["FAST_SUM", "apply_coupling", "dense_product", "four_rows", "matvec", "one_row"]
 
 FAST_SUM = {"reassoc", "contract", "nsz"}
 
 
 @njit(cache=True, fastmath=FAST_SUM)
-def four_rows(matrix, i, x, k, out):  # type: ignore[no-untyped-def]
-    """out[b] = Σ_j matrix[i+b, j] x_j of chain k, for b = 0 … 3; a row of ``out`` is (cos, sin)."""
+def four_rows(matrix, i, x, k, start, stop, out):  # type: ignore[no-untyped-def]
+    """out[b] = Σ_j matrix[i+b, j] x_j of chain k, start ≤ j < stop, b = 0 … 3; a row of ``out`` is (cos, sin)."""
     c0 = c1 = c2 = c3 = s0 = s1 = s2 = s3 = 0.0
-    for j in range(x.shape[2]):
+    for j in range(start, stop):
         c, s = x[0, k, j], x[1, k, j]
         c0 += matrix[i, j] * c
         s0 += matrix[i, j] * s
@@ -37,10 +39,10 @@ def four_rows(matrix, i, x, k, out):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, fastmath=FAST_SUM)
-def one_row(matrix, i, x, k):  # type: ignore[no-untyped-def]
-    """Σ_j matrix[i, j] x_j of chain k, as (cos, sin)."""
+def one_row(matrix, i, x, k, start, stop):  # type: ignore[no-untyped-def]
+    """Σ_j matrix[i, j] x_j of chain k, start ≤ j < stop, as (cos, sin)."""
     a = b = 0.0
-    for j in range(x.shape[2]):
+    for j in range(start, stop):
         a += matrix[i, j] * x[0, k, j]
         b += matrix[i, j] * x[1, k, j]
     return a, b
@@ -68,17 +70,20 @@ def matvec(matrix, v, out):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _dense_product(matrix, x, out):  # type: ignore[no-untyped-def]
+def dense_product(matrix, x, out, lower, upper):  # type: ignore[no-untyped-def]
+    """out = matrix x for x of shape (2, C, m); ``lower`` and ``upper`` say where the matrix is not zero."""
     chains, m = x.shape[1], x.shape[2]
     block = np.empty((4, 2))
     for i in range(0, m - 3, 4):
-        for k in range(chains):
-            four_rows(matrix, i, x, k, block)
+        start, stop = 0 if lower else i, m if upper else i + 4
+        for k in range(chains):  # the four rows stay in the cache for all chains
+            four_rows(matrix, i, x, k, start, stop, block)
             for b in range(4):
                 out[0, k, i + b], out[1, k, i + b] = block[b, 0], block[b, 1]
     for i in range(m - m % 4, m):
+        start, stop = 0 if lower else i, m if upper else i + 1
         for k in range(chains):
-            out[0, k, i], out[1, k, i] = one_row(matrix, i, x, k)
+            out[0, k, i], out[1, k, i] = one_row(matrix, i, x, k, start, stop)
 
 
 @njit(cache=True)
@@ -94,10 +99,10 @@ def _sparse_product(starts, columns, values, x, out):  # type: ignore[no-untyped
             out[0, chain, i], out[1, chain, i] = a, b
 
 
-def apply_coupling(coupling, x, out):  # type: ignore[no-untyped-def]
+def apply_coupling(coupling: Any, x: Any, out: Any) -> None:
     """out = Q x for x of shape (2, C, m), dense or sparse; compiled code picks by the type of ``coupling``."""
     if isinstance(coupling, Dense):
-        _dense_product(coupling.matrix, x, out)
+        dense_product(coupling.matrix, x, out, True, True)
     else:
         _sparse_product(coupling.starts, coupling.columns, coupling.values, x, out)
 
@@ -106,7 +111,7 @@ def apply_coupling(coupling, x, out):  # type: ignore[no-untyped-def]
 def _apply_coupling(coupling, x, out):  # type: ignore[no-untyped-def]
     kind = getattr(coupling, "instance_class", None)
     if kind is Dense:
-        return lambda coupling, x, out: _dense_product(coupling.matrix, x, out)
+        return lambda coupling, x, out: dense_product(coupling.matrix, x, out, True, True)
     if kind is Sparse:
         return lambda coupling, x, out: _sparse_product(
             coupling.starts, coupling.columns, coupling.values, x, out

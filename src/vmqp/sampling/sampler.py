@@ -4,15 +4,17 @@ A state holds arrays only. ``rng`` is an array of streams, one for each chain, a
 generator would be. All chains of a state move in lockstep, so that one pass over the coupling serves them all.
 """
 
+import math
 from abc import ABC, abstractmethod
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from numba import njit
 
 from vmqp.sampling.target import Array, Target
 
-__all__ = ["Info", "Sampler", "State", "Streams", "angles_of", "unit_vectors"]
+__all__ = ["Info", "Sampler", "State", "Streams", "angles_of", "keep_angles", "unit_vectors"]
 
 Streams = npt.NDArray[np.uint64]
 
@@ -26,7 +28,7 @@ class State(NamedTuple):
     """What a sampler carries beside the angles (the paper's z); empty for most."""
     tuning: Array
     """Step size and the counters of its adaptation; empty for most."""
-    count: npt.NDArray[np.int64]
+    steps: npt.NDArray[np.int64]
     """Steps made so far, shape ()."""
 
 
@@ -83,11 +85,20 @@ def unit_vectors(angles: Array) -> Array:
 
 
 def angles_of(x: Array) -> Array:
-    """Angles in (−π, π] of unit vectors.
+    """Angles in (−π, π] of unit vectors (2, C, m).
 
-    >>> angles_of(np.array([[-1.0], [-0.0]]))
-    array([3.14159265])
+    >>> angles_of(np.array([[[-1.0]], [[-0.0]]]))
+    array([[3.14159265]])
     """
-    angles: Array = np.arctan2(x[1], x[0])
-    angles[angles == -np.pi] = np.pi
-    return angles
+    out = np.empty(x.shape[1:])
+    keep_angles(x, out)
+    return out
+
+
+@njit(cache=True)
+def keep_angles(x, out):  # type: ignore[no-untyped-def]
+    """Write the angles in (−π, π] of unit vectors (2, C, m) to ``out`` (C, m)."""
+    for k in range(x.shape[1]):
+        for i in range(x.shape[2]):
+            angle = math.atan2(x[1, k, i], x[0, k, i])
+            out[k, i] = math.pi if angle == -math.pi else angle

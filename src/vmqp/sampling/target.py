@@ -124,7 +124,9 @@ def _as_float(values: Any, name: str) -> Array:
     try:
         array = np.array(values, dtype=np.float64, order="C")
     except (TypeError, ValueError) as error:
-        raise InputError(f"{name} is not an array of real numbers: give numbers in rows of equal length.") from error
+        raise InputError(
+            f"{name} is not an array of real numbers: give numbers in rows of equal length."
+        ) from error
     return array
 
 

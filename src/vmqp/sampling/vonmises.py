@@ -9,8 +9,8 @@ Two exact rejection methods, both written without a division by k:
   from ``q = k (r − 1) = ½ + ½ / (√(1 + 4k²) + 2k)``, which is 1 at k = 0. A point (a, b) uniform in the half disc
   gives the envelope's ``1 − cos t = 2 q b² / (q (a² + b²) + 2 k a²)``; the sign of b is the sign of t.
 - k ≥ 2: with g = 2 sin(t/2) and w = g²/2, ``1 − cos t = w`` exactly, so g is Gaussian with the weight
-  1/√(1 − w/2). Where w < c the weight is below e^(a w), and the proposal is N(0, 1/(k − a)); the rest of the circle,
-  of probability below 0.035, has the flat envelope e^(−k c). At least 8 of 10 proposals are accepted, nearly all at large k.
+  1/√(1 − w/2). Where w < c the weight is below e^(a w), and the proposal is N(0, 1/(k − a)); the rest of the
+  circle, of probability below 0.035, has the flat envelope e^(−k c). Nearly all proposals are accepted at large k.
 """
 
 import math

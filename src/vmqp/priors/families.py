@@ -1,35 +1,17 @@
-"""Priors: a parameter is a number (fixed) or a prior (learned).
-
-A prior knows its density p(x) on its support and a coordinate u without bounds in which a chain walks:
-
-    support    x(u)                          log |dx/du|
-    (0, ∞)     exp u                         u
-    [a, b]     a + (b - a) / (1 + exp(-u))   log(b - a) - log(1 + exp(-u)) - log(1 + exp u)
-    (-π, π]    u, wrapped                    0
-
-so that ``log_density(from_unconstrained(u)) + log_jacobian(u)`` is the log density of u, for any finite u.
-Densities are normalised, and -inf outside the support. The half-line is open: its priors have no density at
-0, where some would be infinite.
-
->>> prior = LogNormal(0, 1)
->>> u = prior.to_unconstrained(2.0)
->>> round(prior.log_density(prior.from_unconstrained(u)) + prior.log_jacobian(u), 4)  # u is normal
--1.1592
-"""
+"""The laws that a parameter can have, and a number as the law that is fixed."""
 
 import math
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from numbers import Real
-from typing import Any, TypeGuard
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
-from scipy.special import erfinv, expit, gammaincinv, gammaln, log_expit, logit
+from scipy.special import erfinv, gammaincinv, gammaln
 
 from vmqp.circle import FloatArray, FloatOrArray, as_result, wrap
 from vmqp.errors import InputError
+from vmqp.priors.base import Prior, Size, check_field, is_finite_number
 
 __all__ = [
     "Fixed",
@@ -37,120 +19,11 @@ __all__ = [
     "HalfNormal",
     "InverseGamma",
     "LogNormal",
-    "Prior",
     "Squared",
     "Uniform",
     "UniformAngle",
     "as_prior",
 ]
-
-Size = int | tuple[int, ...] | None
-
-
-class Prior(ABC):
-    """A law for one parameter. A subclass gives its density, draws and median, and its support if bounded.
-
-    >>> HalfNormal(1).from_unconstrained([-1.0, 0.0, 1.0]).round(3).tolist()
-    [0.368, 1.0, 2.718]
-    >>> HalfNormal(1).size, Fixed(1).size
-    (1, 0)
-    """
-
-    @abstractmethod
-    def _log_density(self, x: FloatArray) -> Any:
-        """Log density at points of the support."""
-
-    @abstractmethod
-    def _draw(self, rng: Generator, size: Size) -> Any:
-        """Independent draws."""
-
-    @abstractmethod
-    def _median(self) -> float:
-        """Return the median."""
-
-    @property
-    def support(self) -> tuple[float, float]:
-        """Ends of the interval where the density is positive: (0, inf), or two finite ends."""
-        return 0.0, math.inf
-
-    @property
-    def is_fixed(self) -> bool:
-        """Whether the parameter is a number and not learned."""
-        return False
-
-    @property
-    def size(self) -> int:
-        """Number of unconstrained coordinates: 1, or 0 for a fixed parameter."""
-        return 0 if self.is_fixed else 1
-
-    def log_density(self, x: ArrayLike) -> FloatOrArray:
-        """Log of the normalised density; -inf outside the support."""
-        values = np.asarray(x, dtype=float)
-        inside = self._inside(values)
-        # Far out a square or a product overflows to inf, and the log density to -inf, as it should.
-        with np.errstate(over="ignore", divide="ignore"):
-            result = self._log_density(np.where(inside, values, self.typical()))
-        return as_result(np.where(inside, result, -np.inf))
-
-    def sample(self, rng: Generator, size: Size = None) -> FloatOrArray:
-        """Independent draws: one float, or an array of the given size."""
-        with np.errstate(over="ignore", divide="ignore"):
-            return as_result(self._kept_inside(self._draw(rng, size)))
-
-    def typical(self) -> float:
-        """Return the median: a value to start a chain from."""
-        with np.errstate(over="ignore", divide="ignore"):
-            return float(self._kept_inside(self._median()))
-
-    def to_unconstrained(self, x: ArrayLike) -> FloatOrArray:
-        """Map values of the support to u; an end of the support goes to -inf or inf."""
-        values = np.asarray(x, dtype=float)
-        lower, upper = self._ends()
-        if not np.all((values >= lower) & (values <= upper)):
-            raise InputError(
-                f"x must lie between {lower:g} and {upper:g} for {self!r} but has other values; "
-                "start from prior.typical() or prior.sample(rng)."
-            )
-        with np.errstate(divide="ignore"):
-            u = np.log(values) if math.isinf(upper) else logit((values - lower) / (upper - lower))
-        return as_result(u)
-
-    def from_unconstrained(self, u: ArrayLike) -> FloatOrArray:
-        """Map u to values of the support; far out to one of its ends."""
-        values = np.asarray(u, dtype=float)
-        lower, upper = self._ends()
-        with np.errstate(over="ignore"):
-            x = np.exp(values) if math.isinf(upper) else lower + (upper - lower) * expit(values)
-        return as_result(x)
-
-    def log_jacobian(self, u: ArrayLike) -> FloatOrArray:
-        """Log |dx/du| of :meth:`from_unconstrained`."""
-        values = np.array(u, dtype=float)
-        lower, upper = self._ends()
-        if math.isinf(upper):
-            return as_result(values)
-        return as_result(math.log(upper - lower) + log_expit(values) + log_expit(-values))
-
-    def _inside(self, x: FloatArray) -> Any:
-        """Whether x is where the density is defined: the half-line is open, an interval closed."""
-        lower, upper = self.support
-        return (x > lower) & (x < upper) if math.isinf(upper) else (x >= lower) & (x <= upper)
-
-    def _kept_inside(self, x: Any) -> FloatArray:
-        """Return x, on the half-line without underflow to 0 and overflow to inf."""
-        values: FloatArray = np.asarray(x, dtype=float)
-        if math.isinf(self.support[1]):
-            return np.clip(values, np.finfo(float).tiny, np.finfo(float).max)
-        return values
-
-    def _ends(self) -> tuple[float, float]:
-        """Return the support for the transforms, which a fixed parameter doesn't have."""
-        if self.is_fixed:
-            raise InputError(
-                f"a learned parameter is needed but {self!r} has no unconstrained coordinate; "
-                "leave out the parameters whose prior.is_fixed."
-            )
-        return self.support
 
 
 @dataclass(frozen=True)
@@ -164,7 +37,7 @@ class HalfNormal(Prior):
     scale: float
 
     def __post_init__(self) -> None:
-        _check(self, "scale")
+        check_field(self, "scale")
 
     def _log_density(self, x: FloatArray) -> Any:
         return 0.5 * math.log(2 / math.pi) - math.log(self.scale) - 0.5 * (x / self.scale) ** 2
@@ -188,8 +61,8 @@ class LogNormal(Prior):
     sigma: float
 
     def __post_init__(self) -> None:
-        _check(self, "mu", positive=False)
-        _check(self, "sigma")
+        check_field(self, "mu", positive=False)
+        check_field(self, "sigma")
         if abs(self.mu) > 700:
             raise InputError(
                 f"mu of LogNormal must lie in [-700, 700] but is {self.mu!r}; give the log of the median."
@@ -219,8 +92,8 @@ class Gamma(Prior):
     rate: float
 
     def __post_init__(self) -> None:
-        _check(self, "shape")
-        _check(self, "rate")
+        check_field(self, "shape")
+        check_field(self, "rate")
 
     def _log_density(self, x: FloatArray) -> Any:
         constant = self.shape * math.log(self.rate) - gammaln(self.shape)
@@ -247,8 +120,8 @@ class InverseGamma(Prior):
     scale: float
 
     def __post_init__(self) -> None:
-        _check(self, "shape")
-        _check(self, "scale")
+        check_field(self, "shape")
+        check_field(self, "scale")
 
     def _log_density(self, x: FloatArray) -> Any:
         constant = self.shape * math.log(self.scale) - gammaln(self.shape)
@@ -273,8 +146,8 @@ class Uniform(Prior):
     upper: float
 
     def __post_init__(self) -> None:
-        _check(self, "lower", positive=False)
-        _check(self, "upper", positive=False)
+        check_field(self, "lower", positive=False)
+        check_field(self, "upper", positive=False)
         if not self.lower < self.upper or math.isinf(self.upper - self.lower):
             raise InputError(
                 f"lower must be below upper by a finite distance but the two are {self.lower!r} and "
@@ -348,7 +221,7 @@ class Fixed(Prior):
     value: float
 
     def __post_init__(self) -> None:
-        _check(self, "value", positive=False)
+        check_field(self, "value", positive=False)
 
     @property
     def is_fixed(self) -> bool:
@@ -421,7 +294,7 @@ def as_prior(value: object, name: str, *, positive: bool = True) -> Prior:
         ...
     vmqp.errors.InputError: lengthscale must be positive but is '2'; give a number such as 1.0 or a prior ...
     """
-    prior = Fixed(value) if _is_finite_number(value) else value
+    prior = Fixed(value) if is_finite_number(value) else value
     if isinstance(prior, Prior):
         lowest = prior.support[0]
         if not positive or lowest > 0 or (lowest == 0 and not prior.is_fixed):
@@ -430,19 +303,3 @@ def as_prior(value: object, name: str, *, positive: bool = True) -> Prior:
         f"{name} must be {'positive' if positive else 'finite'} but is {value!r}; "
         "give a number such as 1.0 or a prior such as HalfNormal(1)."
     )
-
-
-def _is_finite_number(value: object) -> TypeGuard[float]:
-    # True and False are numbers to Python, but as a parameter a mistake.
-    return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
-
-
-def _check(prior: Prior, field: str, *, positive: bool = True) -> None:
-    """Check one argument of a frozen prior and store it as a float."""
-    value = getattr(prior, field)
-    if not _is_finite_number(value) or (positive and value <= 0):
-        kind = "positive and finite" if positive else "finite"
-        raise InputError(
-            f"{field} of {type(prior).__name__} must be {kind} but is {value!r}; give a number such as 1.0."
-        )
-    object.__setattr__(prior, field, float(value))

@@ -1,0 +1,24 @@
+"""Run the benchmarks: ``python -m benchmarks [startup] [sweep] [samplers]``."""
+
+import sys
+
+from threadpoolctl import threadpool_limits
+
+from benchmarks import samplers, startup, sweep
+
+PARTS = {"startup": startup.main, "sweep": sweep.main, "samplers": samplers.main}
+
+
+def main(names: list[str]) -> int:
+    unknown = [name for name in names if name not in PARTS]
+    if unknown:
+        print(f"no benchmark {unknown[0]!r}: the choices are {', '.join(PARTS)}")
+        return 2
+    with threadpool_limits(1):
+        for name in names or PARTS:
+            PARTS[name]()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

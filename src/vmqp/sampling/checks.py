@@ -1,0 +1,35 @@
+"""Checks of options at the door."""
+
+import math
+from typing import Any
+
+from vmqp.errors import InputError
+
+__all__ = ["check_count", "check_positive"]
+
+
+def check_count(value: Any, name: str, least: int, meaning: str) -> int:
+    """A whole number, at least ``least``; NumPy's integers count."""
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        number = value.__index__()
+    except (AttributeError, TypeError):
+        number = None
+    if number is None or number < least:
+        raise InputError(
+            f"{name} is {value!r}, but it counts {meaning}: give a whole number, at least {least}."
+        )
+    return int(number)
+
+
+def check_positive(value: Any, name: str, optional: bool = False) -> None:
+    """Refuse an option that is not a positive number."""
+    if value is None and optional:
+        return
+    try:
+        fine = not isinstance(value, bool | str) and 0.0 < float(value) < math.inf
+    except (TypeError, ValueError):
+        fine = False
+    if not fine:
+        raise InputError(f"{name} is {value!r}, but it must be a positive number.")
