@@ -267,3 +267,20 @@ def test_normaliser_refuses():
         model.log_normaliser_quadrature(np.eye(4), np.zeros((4, 2)))
     with pytest.raises(InputError, match="fewer points"):
         model.log_normaliser_quadrature(1e9 * precision(3), np.zeros((3, 2)))
+
+
+@pytest.mark.parametrize(
+    ("call", "named"),
+    [
+        (lambda M, f: model.energy([0.0, 1.0], M.tolist(), f), "list"),
+        (lambda M, f: model.energy([0.0, 1.0], M[:1], f), r"\(1, 2\)"),
+        (lambda M, f: model.energy([0.0, 1.0, 2.0], M, f), r"\(3,\)"),
+        (lambda M, f: model.local_field([0.0, 1.0], M, f[:1]), r"\(1, 2\)"),
+        (lambda M, f: model.conditional(M, [0.0, 1.0, 2.0], f), r"at most 2"),
+        (lambda M, f: model.conditional(M, [np.nan], f), "row 0 is nan"),
+        (lambda M, f: model.noisy(M, [[0.0]], f, 1.0), r"\(1, 1\)"),
+    ],
+)
+def test_shapes_that_do_not_belong_together_are_refused(call, named):
+    with pytest.raises(InputError, match=named):
+        call(np.eye(2), np.zeros((2, 2)))

@@ -54,6 +54,39 @@ __all__ = [
 Drift = Literal["constant", "mean"]
 
 
+def _check(M: FloatArray, field: FloatArray, angles: FloatArray | None = None) -> None:
+    """Refuse shapes that do not belong together, before NumPy broadcasts them."""
+    shape = getattr(M, "shape", None)
+    if shape is None or len(shape) != 2 or shape[0] != shape[1]:
+        raise InputError(
+            f"M is {f'of shape {shape}' if shape else f'a {type(M).__name__}'}, but a (d, d) array is needed: "
+            "give the precision matrix, such as factorise(K).M."
+        )
+    d = shape[0]
+    if np.shape(field) != (d, 2):
+        raise InputError(
+            f"field has shape {np.shape(field)}, but M has {d} rows: give a field of shape ({d}, 2)."
+        )
+    if angles is not None and (angles.ndim == 0 or angles.shape[-1] != d):
+        raise InputError(f"angles have shape {angles.shape}, but M has {d} rows: give shape (..., {d}).")
+
+
+def _observed(angles: npt.ArrayLike, d: int) -> FloatArray:
+    """Unit vectors of n ≤ d observed angles."""
+    values = np.asarray(angles, dtype=np.float64)
+    if values.ndim != 1 or len(values) > d:
+        raise InputError(
+            f"observed angles have shape {values.shape}, but M has {d} rows: give shape (n,) with n at most {d}; "
+            "the observed rows of M come first."
+        )
+    if not np.isfinite(values).all():
+        row = int(np.argmin(np.isfinite(values)))
+        raise InputError(
+            f"the observed angle at row {row} is {values[row]}: give finite angles, or drop the row."
+        )
+    return unit_vectors(values)
+
+
 def unit_vectors(angles: npt.ArrayLike) -> FloatArray:
     """Return ``(cos φ, sin φ)``, shape (..., d, 2)."""
     angles = np.asarray(angles, dtype=np.float64)
@@ -67,6 +100,7 @@ def energy(angles: npt.ArrayLike, M: FloatArray, field: FloatArray) -> FloatArra
     changes no conditional and cancels in every ratio at fixed M, but it counts in an absolute log Z.
     """
     x = unit_vectors(angles)
+    _check(M, field, x[..., 0])
     # eq:prior, eq:Z_w_definition: cos(φ_i − φ_j) = x_i · x_j.
     return np.asarray(0.5 * np.sum(x * (M @ x), axis=(-2, -1)) - np.sum(field * x, axis=(-2, -1)))
 
@@ -92,6 +126,7 @@ def local_field(angles: npt.ArrayLike, M: FloatArray, field: FloatArray) -> Floa
            [1., 0.]])
     """
     x = unit_vectors(angles)
+    _check(M, field, x[..., 0])
     # The diagonal is taken out before the product, so that a large M_ii costs no digits.
     coupling = M - np.diag(np.diagonal(M))
     return np.asarray(field - coupling @ x)
@@ -181,7 +216,8 @@ def conditional(M: FloatArray, observed_angles: npt.ArrayLike, field: FloatArray
     >>> Q, rho
     (array([[3.]]), array([[1., 0.]]))
     """
-    x = unit_vectors(observed_angles)
+    _check(M, field)
+    x = _observed(observed_angles, len(M))
     n = len(x)
     # eq:conditional_density
     return Conditional(np.ascontiguousarray(M[n:, n:]), field[n:] - M[n:, :n] @ x)
@@ -199,7 +235,8 @@ def noisy(
     array([[4., 0.],
            [0., 0.]])
     """
-    x = unit_vectors(observed_angles)
+    _check(M, field)
+    x = _observed(observed_angles, len(M))
     total = np.array(field, dtype=np.float64)
     # eq:noisy: χ cos(θ_i − φ_i) is a pull of strength χ towards the observation.
     total[: len(x)] += np.asarray(noise, dtype=np.float64)[..., None] * x

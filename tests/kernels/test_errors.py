@@ -106,3 +106,8 @@ def test_refused_when_bound(kernel, inputs, column_names, message):
 def test_refused_pairs(rows, cols, message):
     with pytest.raises(InputError, match=message):
         Gaussian(0.8).bind_pairs(X, rows, cols)
+
+
+def test_a_value_for_an_unknown_parameter_is_refused():
+    with pytest.raises(InputError, match="no parameter 'length'"):
+        Gaussian(1.0).bind([[0.0], [1.0]]).covariance({"length": 2.0})

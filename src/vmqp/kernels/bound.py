@@ -81,6 +81,11 @@ class BoundPairs:
 
         Fixed parameters keep their value and may be left out.
         """
+        unknown = [name for name in values if name not in self.parameters]
+        if unknown:
+            raise InputError(
+                f"the kernel has no parameter {unknown[0]!r}: its parameters are {list(self.parameters)}."
+            )
         try:
             numbers = [
                 prior.typical() if prior.is_fixed else float(values[name])

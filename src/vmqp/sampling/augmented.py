@@ -50,13 +50,14 @@ def augmentation(target: Target, scaling: str = "diagonal", lam: float | None = 
         )
     check_positive(lam, "lam", optional=True)
     hollow = target.matrix()
-    scale = np.ones(target.size) if scaling == "scalar" else _scale(hollow, target.diagonal)
-    largest = _largest_eigenvalue(hollow, target.diagonal, scale) if target.size else 0.0
+    diagonal = target.diagonal if scaling == "scalar" else target.useful_diagonal()
+    scale = np.ones(target.size) if scaling == "scalar" else _scale(hollow, diagonal)
+    largest = _largest_eigenvalue(hollow, diagonal, scale) if target.size else 0.0
     if lam is None:
         # Relative to the size of the matrix, since the eigenvalue itself may be zero or negative.
-        spread = max(abs(largest), float(np.abs(target.diagonal / scale).max(initial=0.0)), 1e-300)
+        spread = max(abs(largest), float(np.abs(diagonal / scale).max(initial=0.0)), 1e-300)
         lam = largest + _CLEARANCE * spread
-    factor = cholesky(-hollow, lam * scale - target.diagonal)
+    factor = cholesky(-hollow, lam * scale - diagonal)
     if factor is None:
         raise InputError(
             f"lam is {lam:.6g}, but it must exceed the largest eigenvalue of the coupling, {largest:.6g}: "

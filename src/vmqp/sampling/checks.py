@@ -9,7 +9,7 @@ __all__ = ["check_count", "check_positive"]
 
 
 def check_count(value: Any, name: str, least: int, meaning: str) -> int:
-    """A whole number, at least ``least``; NumPy's integers count."""
+    """A whole number, at least ``least``; NumPy's integers are accepted too."""
     try:
         if isinstance(value, bool):
             raise TypeError
@@ -18,7 +18,7 @@ def check_count(value: Any, name: str, least: int, meaning: str) -> int:
         number = None
     if number is None or number < least:
         raise InputError(
-            f"{name} is {value!r}, but it counts {meaning}: give a whole number, at least {least}."
+            f"{name} is {value!r}, but it is the number of {meaning}: give a whole number, at least {least}."
         )
     return int(number)
 

@@ -147,7 +147,7 @@ def _sample(
 ) -> Array:
     draws = check_count(draws, "draws", 0, "draws to keep")
     thin = check_count(thin, "thin", 1, "steps for each draw")
-    seed = check_count(seed, "seed", 0, "the streams of random numbers")
+    seed = check_count(seed, "seed", 0, "a stream of random numbers")
     if warmup is not None:
         warmup = check_count(warmup, "warmup", 0, "steps before the first draw")
     target = make_target(coupling, field)

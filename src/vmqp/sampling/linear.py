@@ -21,17 +21,20 @@ FAST_SUM = {"reassoc", "contract", "nsz"}
 @njit(cache=True, fastmath=FAST_SUM)
 def four_rows(matrix, i, x, k, start, stop, out):  # type: ignore[no-untyped-def]
     """out[b] = Σ_j matrix[i+b, j] x_j of chain k, start ≤ j < stop, b = 0 … 3; a row of ``out`` is (cos, sin)."""
+    # Slices that are indexed from 0: an index that might be negative would keep the loop from being vectorised.
+    r0, r1 = matrix[i, start:stop], matrix[i + 1, start:stop]
+    r2, r3 = matrix[i + 2, start:stop], matrix[i + 3, start:stop]
+    c, s = x[0, k, start:stop], x[1, k, start:stop]
     c0 = c1 = c2 = c3 = s0 = s1 = s2 = s3 = 0.0
-    for j in range(start, stop):
-        c, s = x[0, k, j], x[1, k, j]
-        c0 += matrix[i, j] * c
-        s0 += matrix[i, j] * s
-        c1 += matrix[i + 1, j] * c
-        s1 += matrix[i + 1, j] * s
-        c2 += matrix[i + 2, j] * c
-        s2 += matrix[i + 2, j] * s
-        c3 += matrix[i + 3, j] * c
-        s3 += matrix[i + 3, j] * s
+    for j in range(c.shape[0]):
+        c0 += r0[j] * c[j]
+        s0 += r0[j] * s[j]
+        c1 += r1[j] * c[j]
+        s1 += r1[j] * s[j]
+        c2 += r2[j] * c[j]
+        s2 += r2[j] * s[j]
+        c3 += r3[j] * c[j]
+        s3 += r3[j] * s[j]
     out[0, 0], out[0, 1] = c0, s0
     out[1, 0], out[1, 1] = c1, s1
     out[2, 0], out[2, 1] = c2, s2
@@ -41,10 +44,11 @@ def four_rows(matrix, i, x, k, start, stop, out):  # type: ignore[no-untyped-def
 @njit(cache=True, fastmath=FAST_SUM)
 def one_row(matrix, i, x, k, start, stop):  # type: ignore[no-untyped-def]
     """Σ_j matrix[i, j] x_j of chain k, start ≤ j < stop, as (cos, sin)."""
+    row, c, s = matrix[i, start:stop], x[0, k, start:stop], x[1, k, start:stop]
     a = b = 0.0
-    for j in range(start, stop):
-        a += matrix[i, j] * x[0, k, j]
-        b += matrix[i, j] * x[1, k, j]
+    for j in range(row.shape[0]):
+        a += row[j] * c[j]
+        b += row[j] * s[j]
     return a, b
 
 

@@ -1,9 +1,9 @@
 """Random numbers inside compiled loops: xoshiro256++ with a 256-layer ziggurat.
 
 The streams of all chains are one array (C, 4) of 64-bit words, advanced in place. It is an array, so that a chain's
-state holds nothing but arrays; and it is inlined into the loops, where a uniform costs about 1 ns. A NumPy
-``Generator`` handed to a compiled function costs about 7 ns a uniform and 11 µs a call, more than a whole sweep over
-50 angles. NumPy's ``SeedSequence`` makes the seeds, so that streams of different chains do not overlap.
+state holds nothing but arrays; and it is inlined into the loops. A NumPy ``Generator`` in compiled code costs about
+seven times as much for a uniform, and for each call more than a whole sweep over 50 angles. NumPy's ``SeedSequence``
+makes the seeds, so that streams of different chains do not overlap.
 
 References: Blackman and Vigna (2021), "Scrambled linear pseudorandom number generators";
 Marsaglia and Tsang (2000), "The ziggurat method for generating random variables".

@@ -56,8 +56,8 @@ class Sampler(ABC):
 
     def initial(self, rng: Streams) -> Array:
         """Starting points for chains that were given none: uniform on the circle."""
-        seeds = np.random.default_rng(rng.ravel().tolist())
-        return unit_vectors(seeds.uniform(-np.pi, np.pi, (rng.shape[0], self.target.size)))
+        starts = [np.random.default_rng(own.tolist()).uniform(-np.pi, np.pi, self.target.size) for own in rng]
+        return unit_vectors(np.array(starts))
 
     @abstractmethod
     def step(self, rng: Streams, state: State) -> tuple[State, Info]:

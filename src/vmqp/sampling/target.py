@@ -46,6 +46,15 @@ class Target(NamedTuple):
         """Number of angles m."""
         return int(self.field.shape[1])
 
+    def useful_diagonal(self) -> Array:
+        """The diagonal, no larger than 1.5 times the row's coupling.
+
+        It does not matter for the density; but methods that build on it slow down where it is much larger.
+        """
+        rows = np.asarray(abs(self.matrix()).sum(axis=1)).ravel()
+        clipped: Array = np.minimum(self.diagonal, 1.5 * rows)
+        return clipped
+
     def matrix(self) -> Any:
         """The hollow coupling as an array or a SciPy sparse array."""
         if isinstance(self.coupling, Dense):

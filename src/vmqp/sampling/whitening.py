@@ -40,12 +40,13 @@ def whiten(target: Target, extra: Array | None = None) -> Whitening:
     ``extra`` is added to the diagonal: the noise concentration χ at observed rows, for example. Where it is not
     given, it is found by :func:`_excess`.
     """
+    diagonal = target.useful_diagonal()
     if extra is not None:
-        return _factorise(target, target.diagonal + extra)
-    first = _factorise(target, target.diagonal)
+        return _factorise(target, diagonal + extra)
+    first = _factorise(target, diagonal)
     excess = _excess(target, first)
-    if (excess > _WORTHWHILE * np.abs(target.diagonal)).any():
-        return _factorise(target, target.diagonal + excess)
+    if (excess > _WORTHWHILE * np.abs(diagonal)).any():
+        return _factorise(target, diagonal + excess)
     return first
 
 
@@ -81,7 +82,7 @@ def _excess(target: Target, mass: Whitening) -> Array:
     x /= np.where(length > 0.0, length, 1.0)
     apply_coupling(target.coupling, x, product)
     along = ((target.field[:, None] - product) * x).sum(axis=0)[0]
-    excess: Array = np.clip(along - target.diagonal, 0.0, np.hypot(target.field[0], target.field[1]))
+    excess: Array = np.clip(along - target.useful_diagonal(), 0.0, np.hypot(target.field[0], target.field[1]))
     excess[length[0] < _TOO_LONG] = 0.0
     return excess
 
