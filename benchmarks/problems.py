@@ -1,5 +1,6 @@
 """The targets on which samplers are compared: 260 stations, priors and posteriors."""
 
+import csv
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +15,10 @@ WIND = Path(__file__).resolve().parents[2] / "shared" / "data" / "wind_germany.c
 def stations() -> tuple[np.ndarray, np.ndarray, str]:
     """Places (260, 2), directions in radians, and where they come from."""
     if WIND.exists():
-        table = np.genfromtxt(WIND, delimiter=",", names=True, dtype=None, encoding="utf-8")
-        places = np.column_stack([table["longitude"], table["latitude"]]).astype(float)
-        return places, table["dir_rad"].astype(float), "wind directions at 260 German stations"
+        with WIND.open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        places = np.array([[float(row["longitude"]), float(row["latitude"])] for row in rows])
+        return places, np.array([float(row["dir_rad"]) for row in rows]), "wind directions at 260 stations"
     rng = np.random.default_rng(18)
     places = np.array([[6.0, 47.3]]) + np.array([[9.0, 7.7]]) * rng.random((260, 2))
     return places, np.sin(places[:, 0]) + np.cos(places[:, 1]), "260 generated places"

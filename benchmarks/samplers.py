@@ -17,8 +17,8 @@ from vmqp.sampling import Target, build_sampler, seed_streams
 
 ENOUGH = 100.0
 LONGEST = 600.0
-SHORTEST = 1.0
-KEPT = 8_000
+SHORTEST = 0.5
+FEWEST, MOST = 8_000, 8_000_000  # draws; draws times angles
 COMPARED = {
     "augmented, scalar λ (the paper's)": ("augmented", {"scaling": "scalar"}),
     "augmented, diagonal": ("augmented", {}),
@@ -57,21 +57,23 @@ def measure(target: Target, name: str, options: dict[str, object]) -> Rates:
     rng = seed_streams(1, 1)
     state = sampler.warm_up(rng, sampler.init(rng), sampler.default_warmup)
     state, _ = sampler.run(rng, state, 10)
-    thin = 1
+    kept, thin = FEWEST, 1
     while True:
         start = time.perf_counter()
-        state, angles = sampler.run(rng, state, KEPT, thin)
+        state, angles = sampler.run(rng, state, kept, thin)
         seconds = time.perf_counter() - start
         sizes = of_angles(angles[0])
         complete = float(np.median(sizes)) >= ENOUGH
         if complete and seconds >= SHORTEST:
             break
-        factor = 2 if complete else 4
-        # The next run costs ``factor`` times as much; a rate from a short run is too high if anything.
+        # The next run costs four times as much; a rate from a short run is too high if anything.
         hopeless = seconds * ENOUGH / np.median(sizes) > 2.0 * LONGEST and seconds > 15.0
-        if seconds * factor > LONGEST or (not complete and hopeless):
+        if 4.0 * seconds > LONGEST or (not complete and hopeless):
             break
-        thin *= factor
+        if 4 * kept * target.size <= MOST * 1.1:
+            kept *= 4
+        else:  # thinning bounds the memory; it costs effective samples only where there are plenty
+            thin *= 4
     level = -energy(angles[0], target.matrix(), target.field.T)
     relative = of_angles(angles[0][:, 1:] - angles[0][:, :1])
     return Rates(

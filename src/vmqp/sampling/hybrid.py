@@ -1,8 +1,9 @@
 """The default sampler: heat bath and over-relaxation, with whitened HMC moves at intervals.
 
 Sweeps are the fastest way to renew a soft target, and stand still on a stiff one; whitened HMC is nearly
-indifferent to stiffness, and costs many passes a move. Spending about half of the work on each comes within a
-factor of about 2 of the better one, whichever that is, with nothing to choose.
+indifferent to stiffness, and costs many passes a move. Spending half of the work on each comes within a factor of
+about 2 of the better one, whichever that is. At the end of the warm-up a probe looks whether the sweeps between two
+moves renew every angle by themselves; where they do, HMC gets a smaller share.
 
 A step is one heat-bath sweep, ``overrelax`` sweeps of reflections and a draw of the common rotation of all angles;
 every ``interval``-th step begins with a whitened HMC move. The interval follows from the work of a move, counted in
@@ -24,6 +25,9 @@ __all__ = ["Hybrid"]
 # Work of one angle beside the passes over matrices, in units of one matrix entry times two columns (about 0.25 ns).
 _DRAW, _REFLECT, _LEAP = 150.0, 30.0, 200.0
 _WARMUP_INTERVAL = 2
+_PROBE = 64  # blocks of sweeps in the probe
+_RENEWED = 0.5  # the largest correlation of an angle over a block that counts as renewed
+_REST = 5.0  # by how much the interval is longer on a soft target
 
 
 class Hybrid(Sampler):
@@ -38,8 +42,9 @@ class Hybrid(Sampler):
         self.hmc = WhitenedHmc(target, mass=mass)
 
     def init(self, rng: Streams, angles: Array | None = None) -> State:
-        """Start where whitened HMC would."""
-        return self.hmc.init(rng, angles)
+        """Start where whitened HMC would; the last number of the tuning stretches the interval."""
+        state = self.hmc.init(rng, angles)
+        return state._replace(tuning=np.append(state.tuning, 1.0))
 
     def interval(self, tuning: Array) -> int:
         """Steps between two HMC moves, so that both take about the same work."""
@@ -48,7 +53,8 @@ class Hybrid(Sampler):
         solve = 0.7 * m if isinstance(mass, DenseWhitening) else 4.0 * mass.values.size / m  # type: ignore[union-attr]
         sweep = (1 + self.overrelax) * row + _DRAW + self.overrelax * _REFLECT
         leap = row + solve + _LEAP
-        return max(1, round((self.hmc.leapfrogs_for(step_size(tuning)) + 2) * leap / sweep))
+        move = (self.hmc.leapfrogs_for(step_size(tuning)) + 2) * leap
+        return max(1, round(float(tuning[-1]) * move / sweep))
 
     def _sweeps(self, rng: Streams, x: Array, draws: int, thin: int) -> Array:
         return sweeps(rng, self.target, x, self.overrelax, draws, thin, turn=True)
@@ -62,13 +68,26 @@ class Hybrid(Sampler):
         return state._replace(x=x, steps=state.steps + 1), Info(acceptance)
 
     def warm_up(self, rng: Streams, state: State, steps: int) -> State:
-        """Make an HMC move at every second step, to tune its step size; then freeze it."""
+        """Tune the step size of HMC, with a move at every second step; freeze it; then set the interval."""
         x, tuning = state.x.copy(), state.tuning
         for k in range(steps):
             if k % _WARMUP_INTERVAL == 0:
                 tuning = self.hmc.adapt(tuning, self.hmc.move(rng, x, tuning))
             self._sweeps(rng, x, 1, 1)
-        return state._replace(x=x, tuning=frozen(tuning), steps=np.zeros((), np.int64))
+        tuning = frozen(tuning)
+        if steps and self._renewed_by_sweeps(rng, x, self.interval(tuning)):
+            tuning[-1] = _REST
+        return state._replace(x=x, tuning=tuning, steps=np.zeros((), np.int64))
+
+    def _renewed_by_sweeps(self, rng: Streams, x: Array, block: int) -> bool:
+        """Whether ``block`` steps without HMC leave no angle with a correlation above ``_RENEWED``."""
+        # Without the common rotation: it would hide angles that stand still relative to each other.
+        angles = sweeps(rng, self.target, x, self.overrelax, _PROBE, block)
+        z = np.exp(1j * angles)
+        z -= z.mean(axis=1, keepdims=True)
+        power = (np.abs(z) ** 2).mean(axis=(0, 1))
+        overlap = (z[:, 1:] * z[:, :-1].conj()).real.mean(axis=(0, 1))
+        return bool((overlap <= _RENEWED * power).all())
 
     def run(self, rng: Streams, state: State, draws: int, thin: int = 1) -> tuple[State, Array]:
         """Make the sweeps between two HMC moves in one compiled loop."""

@@ -18,6 +18,7 @@ __all__ = ["Array", "Dense", "Sparse", "Target", "make_target"]
 
 Array = npt.NDArray[np.float64]
 _ASYMMETRY = 1e-8
+_LARGEST = 1e100
 
 
 class Dense(NamedTuple):
@@ -83,6 +84,7 @@ def make_target(coupling: Any, field: Any) -> Target:
         raise InputError(
             f"field holds {_bad_entry(rho)}: give finite numbers, for example by dropping those rows."
         )
+    _check_size(np.abs(rho).max(initial=0.0), "field")
     rows = np.ascontiguousarray(rho.reshape(size, 2).T)
     if isinstance(matrix, np.ndarray):
         diagonal = matrix.diagonal().copy()
@@ -118,6 +120,7 @@ def _symmetric(coupling: Any) -> Any:
             "matrix needs a nugget."
         )
     largest = np.abs(values).max(initial=0.0)
+    _check_size(largest, "coupling")
     asymmetry = abs(matrix - matrix.T)
     worst = asymmetry.max() if matrix.shape[0] else 0.0
     if worst > _ASYMMETRY * largest:
@@ -137,6 +140,14 @@ def _as_float(values: Any, name: str) -> Array:
             f"{name} is not an array of real numbers: give numbers in rows of equal length."
         ) from error
     return array
+
+
+def _check_size(largest: float, name: str) -> None:
+    """Fields are squared, and a square must not overflow."""
+    if largest > _LARGEST:
+        raise InputError(
+            f"{name} holds values up to {largest:.3g}, but {_LARGEST:g} is the most that can be used: rescale it."
+        )
 
 
 def _bad_entry(values: Array) -> str:
