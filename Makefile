@@ -25,16 +25,21 @@ $(VENV)/.dev: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
 	@touch $@ $(VENV)/.core
 
-demo: $(VENV)/.core ## draw random circle-valued functions and save a picture
+# Compiled loops are cached beside the file that holds them, and inline code of other files: drop all when one changes.
+$(VENV)/.compiled: $(wildcard src/vmqp/*.py src/vmqp/*/*.py) | $(BIN)/python
+	@find src -name '*.nb[ci]' -delete
+	@touch $@
+
+demo: $(VENV)/.core $(VENV)/.compiled ## draw random circle-valued functions and save a picture
 	$(BIN)/python -m vmqp.demo
 
-test: $(VENV)/.dev ## the whole test suite, statistical tests at the size that fits
+test: $(VENV)/.dev $(VENV)/.compiled ## the whole test suite, statistical tests at the size that fits
 	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup
 
-test-long: $(VENV)/.dev ## the statistical tests at full size
+test-long: $(VENV)/.dev $(VENV)/.compiled ## the statistical tests at full size
 	VMQP_TEST_SIZE=long $(BIN)/python -m pytest -q -n $(JOBS) -m statistical
 
-bench: $(VENV)/.dev ## ratios measured in one run on this machine
+bench: $(VENV)/.dev $(VENV)/.compiled ## ratios measured in one run on this machine
 	$(BIN)/python -m benchmarks
 
 lint: $(VENV)/.dev ## style and types

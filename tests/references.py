@@ -133,8 +133,9 @@ class StiffTarget:
 
     With y_i = φ_i − φ_1 the density is exp(−E(y)) · exp(Re(h̄ e^{iφ_1})), E(y) = Σ_{i<j} Q_ij (cos(y_i − y_j) − 1) and
     h(y) = Σ_i ρ_i e^{−i y_i}. So φ_1 | y is von Mises and integrates to I₀(|h|), and d − 1 coordinates are left.
-    They are taken along the axes of the Hessian of E at 0, scaled to unit variance, and integrated with the trapezoidal
-    rule out to ``reach`` deviations, where the density is below e^−50; with steps of 1/20 the rule is exact to rounding.
+    They are taken along the axes of the Hessian of E at 0, scaled to unit variance, and integrated with the
+    trapezoidal rule out to ``reach`` deviations, where the density is below e^−50; with steps of 1/20 the rule is
+    exact to rounding.
     Draws come by rejection from a wider Gaussian; the bound is the largest ratio on the grid plus 1 %, and
     no proposal may exceed it.
     """

@@ -322,7 +322,7 @@ NOT_POSITIVE = [
 ]
 
 
-@pytest.mark.parametrize("value", BAD, ids=repr)
+@pytest.mark.parametrize("value", BAD, ids=lambda value: type(value).__name__)
 def test_what_is_no_parameter_is_named(value):
     for positive in (True, False):
         with pytest.raises(InputError, match=r"^lengthscale must be .* but is .*; give a number"):

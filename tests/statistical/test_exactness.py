@@ -1,7 +1,7 @@
 """Every sampler against exact laws, and deliberately broken ones that the same suite has to reject.
 
 False alarms: each comparison fails by chance with the probability RATE = 1e-6 (``references.p_value``). There are about
-350 of them in this file, so it fails by chance less than once in 2,000 runs with new seeds; the seeds are fixed.
+500 of them in this file, so new seeds would make it fail by chance once in 2,000 runs; the seeds are fixed.
 """
 
 from functools import cache
@@ -9,6 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from scipy import sparse
+from scipy.optimize import brentq
+from scipy.special import i0e, ive
+
 import vmqp
 from references import (
     RATE,
@@ -21,9 +25,6 @@ from references import (
     size,
     spin_glass,
 )
-from scipy import sparse
-from scipy.optimize import brentq
-from scipy.special import i0e, ive
 from vmqp.sampling import SAMPLERS, Sampler, build_sampler, make_target, seed_streams
 from vmqp.sampling.heatbath import HeatBath
 from vmqp.sampling.sampler import Info, unit_vectors
@@ -169,8 +170,8 @@ def test_open_chain_has_independent_bonds(sampler, m, as_sparse):
 def stein_statistics(coupling, field, angles):
     """Means over each chain of statistics whose expectation is zero for the target, whatever its size.
 
-    On the torus E[∂_i U g] = E[∂_i g] for any smooth g. Taken are g = ∂_j U for all pairs (the second derivatives have the
-    same mean as the products of the first), and g = cos φ_i, sin φ_i; and E[x_i·ĥ_i − I₁/I₀(|h_i|)] = 0.
+    On the torus E[∂_i U g] = E[∂_i g] for any smooth g. Taken are g = ∂_j U for all pairs (the second derivatives
+    have the same mean as the products of the first), and g = cos φ_i, sin φ_i; and E[x_i·ĥ_i − I₁/I₀(|h_i|)] = 0.
     """
     c, s = np.cos(angles), np.sin(angles)
     hollow = coupling - np.diag(np.diag(coupling))
@@ -178,7 +179,7 @@ def stein_statistics(coupling, field, angles):
     slope = s * hc - c * hs  # ∂U/∂φ_i
     draws = angles.shape[1]
     products = np.swapaxes(slope, 1, 2) @ slope / draws
-    bend = hollow * -(np.swapaxes(c, 1, 2) @ c + np.swapaxes(s, 1, 2) @ s) / -draws
+    bend = hollow * (np.swapaxes(c, 1, 2) @ c + np.swapaxes(s, 1, 2) @ s) / draws
     i = np.arange(angles.shape[2])
     bend[:, i, i] = (c * hc + s * hs).mean(axis=1)
     a, b = np.triu_indices(angles.shape[2])

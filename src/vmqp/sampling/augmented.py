@@ -8,22 +8,22 @@ places then slows all angles down. Any diagonal D with D − Q positive definite
 ``D = λ S²`` with S² = diag Q and λ just above the largest eigenvalue of S⁻¹QS⁻¹.
 """
 
-import math
 from typing import Any, Literal
 
 import numpy as np
 from numba import njit
 from scipy import sparse
 from scipy.linalg import eigvalsh
-from scipy.sparse.linalg import eigsh
+from scipy.sparse.linalg import ArpackError, eigsh
 
 from vmqp.errors import InputError
+from vmqp.sampling.angle import keep_angles
 from vmqp.sampling.checks import check_positive
 from vmqp.sampling.factor import Factor, apply_root, apply_root_transposed, cholesky
+from vmqp.sampling.heatbath import renew
 from vmqp.sampling.random import normal
-from vmqp.sampling.sampler import Info, Sampler, State, Streams, keep_angles
+from vmqp.sampling.sampler import Info, Sampler, State, Streams
 from vmqp.sampling.target import Array, Target
-from vmqp.sampling.vonmises import vonmises
 
 __all__ = ["Augmented", "augmentation", "draw_auxiliary"]
 
@@ -80,14 +80,22 @@ def _largest_eigenvalue(hollow: Any, diagonal: Array, scale: Array) -> float:
         matrix = hollow * np.outer(root, root)
         np.fill_diagonal(matrix, diagonal / scale)
         return float(eigvalsh(matrix, subset_by_index=[size - 1, size - 1])[0])
+    own = diagonal / scale
+    rows = np.asarray(abs(hollow).sum(axis=1)).ravel()
+    if not rows.any():
+        return float(own.max())
     scaled = sparse.diags_array(root) @ hollow @ sparse.diags_array(root) + sparse.diags_array(
         diagonal / scale
     )
     if size <= 32:
         return float(eigvalsh(scaled.toarray())[-1])
+    bound = float((own + root * (abs(hollow) @ root)).max())  # Gershgorin's
     start = np.random.default_rng(0).standard_normal(size)  # a fixed start: the same answer every time
-    value = float(eigsh(scaled, k=1, which="LA", v0=start, tol=1e-9, return_eigenvectors=False)[0])
-    return value + 1e-8 * abs(value)
+    try:
+        value = eigsh(scaled, k=1, which="LA", v0=start, tol=1e-5, maxiter=200, return_eigenvectors=False)[0]
+    except ArpackError:
+        return bound
+    return min(bound, float(value) + 2e-5 * abs(float(value)))
 
 
 @njit(cache=True)
@@ -106,13 +114,7 @@ def _draw_angles(streams, factor, field, z, x):  # type: ignore[no-untyped-def]
     for k in range(x.shape[1]):
         for i in range(x.shape[2]):
             bc, bs = field[0, i] + x[0, k, i], field[1, i] + x[1, k, i]  # eq:kappas
-            size = math.sqrt(bc * bc + bs * bs)
-            if size > 0.0:
-                bc, bs = bc / size, bs / size
-            else:
-                bc, bs = 1.0, 0.0
-            w, t = vonmises(streams, k, size)  # eq:product_vMises
-            x[0, k, i], x[1, k, i] = bc - w * bc - t * bs, bs - w * bs + t * bc
+            x[0, k, i], x[1, k, i] = renew(streams, k, bc, bs)  # eq:product_vMises
 
 
 @njit(cache=True, nogil=True)

@@ -15,7 +15,7 @@ from vmqp.sampling.hmc_augmented import AugmentedHmc
 from vmqp.sampling.hybrid import Hybrid
 from vmqp.sampling.random import seed_streams
 from vmqp.sampling.sampler import Sampler
-from vmqp.sampling.target import Array, Target, make_target
+from vmqp.sampling.target import Array, Target, as_reals, make_target
 
 __all__ = ["SAMPLERS", "build_sampler", "sample_angles", "sample_angles_batch"]
 
@@ -164,12 +164,7 @@ def _sample(
 def _start(initial: Any, chains: int, size: int) -> Array | None:
     if initial is None:
         return None
-    try:
-        angles = np.asarray(initial, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            "initial is not an array of real numbers: give one angle in radians for each row."
-        ) from error
+    angles = as_reals(initial, "initial")
     if angles.shape not in ((size,), (chains, size)):
         wanted = f"({size},)" if chains == 1 else f"({size},) or ({chains}, {size})"
         raise InputError(

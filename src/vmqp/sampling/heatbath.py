@@ -15,56 +15,67 @@ import math
 import numpy as np
 from numba import njit
 
+from vmqp.sampling.angle import keep_angles
 from vmqp.sampling.checks import check_count
 from vmqp.sampling.linear import four_rows, one_row
-from vmqp.sampling.sampler import Info, Sampler, State, Streams, keep_angles
+from vmqp.sampling.sampler import Info, Sampler, State, Streams
 from vmqp.sampling.target import Array, Dense, Target
 from vmqp.sampling.vonmises import vonmises
 
-__all__ = ["HeatBath", "sweeps"]
+__all__ = ["HeatBath", "renew", "sweeps"]
 
 
-@njit(cache=True, error_model="numpy")
-def _renew(streams, k, hc, hs, c, s, reflect):  # type: ignore[no-untyped-def]
-    """The new unit vector of a site with field h and old vector (c, s)."""
+_TINY = 1e-290  # a field whose square is below this is no field: the square would have lost its digits
+
+
+@njit(inline="always", error_model="numpy")
+def renew(streams, k, hc, hs):  # type: ignore[no-untyped-def]
+    """Draw the unit vector of a site of chain k with field h."""
     square = hc * hc + hs * hs
-    if reflect:
-        if square == 0.0:
-            return c, s
-        twice = 2.0 * (c * hc + s * hs) / square
-        return twice * hc - c, twice * hs - s
-    size = math.sqrt(square)
-    if size > 0.0:
+    if square > _TINY:
+        size = math.sqrt(square)
         ec, es = hc / size, hs / size
     else:
-        ec, es = 1.0, 0.0
+        size, ec, es = 0.0, 1.0, 0.0
     w, t = vonmises(streams, k, size)
     return ec - w * ec - t * es, es - w * es + t * ec
 
 
-@njit(cache=True)
+@njit(inline="always", error_model="numpy")
+def _reflect(hc, hs, c, s):  # type: ignore[no-untyped-def]
+    """Reflect the unit vector (c, s) of a site about its field h."""
+    square = hc * hc + hs * hs
+    if square <= _TINY:
+        return c, s
+    twice = 2.0 * (c * hc + s * hs) / square
+    return twice * hc - c, twice * hs - s
+
+
+@njit(cache=True, error_model="numpy")
 def _dense_sweep(streams, matrix, field, x, reflect, block):  # type: ignore[no-untyped-def]
     chains, m = x.shape[1], x.shape[2]
-    for start in range(0, m - 3, 4):
+    for start in range(0, m, 4):
+        stop = min(start + 4, m)
         for k in range(chains):  # the four rows stay in the cache for all chains
-            four_rows(matrix, start, x, k, 0, m, block)
-            for b in range(4):
-                i = start + b
+            if stop - start == 4:
+                four_rows(matrix, start, x, k, 0, m, block)
+            else:
+                for i in range(start, stop):
+                    block[i - start, 0], block[i - start, 1] = one_row(matrix, i, x, k, 0, m)
+            for i in range(start, stop):
                 c, s = x[0, k, i], x[1, k, i]
-                hc, hs = field[0, i] - block[b, 0], field[1, i] - block[b, 1]
-                nc, ns = _renew(streams, k, hc, hs, c, s, reflect)
+                hc, hs = field[0, i] - block[i - start, 0], field[1, i] - block[i - start, 1]
+                if reflect:
+                    nc, ns = _reflect(hc, hs, c, s)
+                else:
+                    nc, ns = renew(streams, k, hc, hs)
                 x[0, k, i], x[1, k, i] = nc, ns
-                for e in range(b + 1, 4):
-                    block[e, 0] += matrix[i, start + e] * (nc - c)
-                    block[e, 1] += matrix[i, start + e] * (ns - s)
-    for i in range(m - m % 4, m):
-        for k in range(chains):
-            a, b = one_row(matrix, i, x, k, 0, m)
-            c, s = x[0, k, i], x[1, k, i]
-            x[0, k, i], x[1, k, i] = _renew(streams, k, field[0, i] - a, field[1, i] - b, c, s, reflect)
+                for e in range(i + 1, stop):
+                    block[e - start, 0] += matrix[i, e] * (nc - c)
+                    block[e - start, 1] += matrix[i, e] * (ns - s)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _sparse_sweep(streams, starts, columns, values, field, x, reflect):  # type: ignore[no-untyped-def]
     chains, m = x.shape[1], x.shape[2]
     for i in range(m):
@@ -73,7 +84,10 @@ def _sparse_sweep(streams, starts, columns, values, field, x, reflect):  # type:
             for e in range(starts[i], starts[i + 1]):
                 hc -= values[e] * x[0, k, columns[e]]
                 hs -= values[e] * x[1, k, columns[e]]
-            x[0, k, i], x[1, k, i] = _renew(streams, k, hc, hs, x[0, k, i], x[1, k, i], reflect)
+            if reflect:
+                x[0, k, i], x[1, k, i] = _reflect(hc, hs, x[0, k, i], x[1, k, i])
+            else:
+                x[0, k, i], x[1, k, i] = renew(streams, k, hc, hs)
 
 
 @njit(cache=True, error_model="numpy")
@@ -88,7 +102,7 @@ def turn_together(streams, field, x):  # type: ignore[no-untyped-def]
         for i in range(x.shape[2]):
             along += field[0, i] * x[0, k, i] + field[1, i] * x[1, k, i]
             across += field[1, i] * x[0, k, i] - field[0, i] * x[1, k, i]
-        ct, st = _renew(streams, k, along, across, 1.0, 0.0, False)
+        ct, st = renew(streams, k, along, across)
         for i in range(x.shape[2]):
             c, s = x[0, k, i], x[1, k, i]
             x[0, k, i], x[1, k, i] = c * ct - s * st, s * ct + c * st
@@ -99,9 +113,8 @@ def _run_dense(streams, matrix, field, x, overrelax, turn, thin, out):  # type: 
     block = np.empty((4, 2))
     for draw in range(out.shape[1]):
         for _ in range(thin):
-            _dense_sweep(streams, matrix, field, x, False, block)
-            for _ in range(overrelax):
-                _dense_sweep(streams, matrix, field, x, True, block)
+            for sweep in range(1 + overrelax):
+                _dense_sweep(streams, matrix, field, x, sweep > 0, block)
             if turn:
                 turn_together(streams, field, x)
         keep_angles(x, out[:, draw])
@@ -111,9 +124,8 @@ def _run_dense(streams, matrix, field, x, overrelax, turn, thin, out):  # type: 
 def _run_sparse(streams, starts, columns, values, field, x, overrelax, turn, thin, out):  # type: ignore[no-untyped-def]
     for draw in range(out.shape[1]):
         for _ in range(thin):
-            _sparse_sweep(streams, starts, columns, values, field, x, False)
-            for _ in range(overrelax):
-                _sparse_sweep(streams, starts, columns, values, field, x, True)
+            for sweep in range(1 + overrelax):
+                _sparse_sweep(streams, starts, columns, values, field, x, sweep > 0)
             if turn:
                 turn_together(streams, field, x)
         keep_angles(x, out[:, draw])

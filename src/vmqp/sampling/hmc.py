@@ -21,6 +21,9 @@ from vmqp.sampling.tuning import adapted, frozen, start_tuning
 from vmqp.sampling.tuning import step_size as current_step
 from vmqp.sampling.whitening import Whitening, draw_momentum, unwhiten, whiten
 
+MOST_LEAPFROGS = 1000
+"""A step size that is far too small must not make one move last for hours."""
+
 __all__ = ["Hmc", "WhitenedHmc", "kick", "rotate", "settle"]
 
 
@@ -133,12 +136,9 @@ class Hmc(Sampler):
 
     def init(self, rng: Streams, angles: Array | None = None) -> State:
         """Start with a step size that the warm-up will correct."""
-        typical = np.sqrt(
-            np.abs(self.target.field).max(initial=1.0) + np.abs(self.target.diagonal).max(initial=1.0)
-        )
-        return (
-            super().init(rng, angles)._replace(tuning=start_tuning(self.fixed_step or 0.5 / float(typical)))
-        )
+        strongest = np.hypot(*self.target.field) + np.asarray(abs(self.target.matrix()).sum(axis=1)).ravel()
+        guess = 0.5 / float(np.sqrt(strongest.max(initial=1.0)))
+        return super().init(rng, angles)._replace(tuning=start_tuning(self.fixed_step or guess))
 
     def draw_length(self, rng: Streams, step: float) -> tuple[float, int]:
         """Step and leapfrogs of the next trajectory; both vary, so that no oscillation can lock in."""
@@ -215,4 +215,4 @@ class WhitenedHmc(Hmc):
 
     def leapfrogs_for(self, step: float, share: float = 1.0) -> int:
         """Leapfrogs that make ``share`` of the mean duration."""
-        return max(1, math.ceil(self.duration * share / step))
+        return max(1, math.ceil(min(self.duration * share / step, MOST_LEAPFROGS)))

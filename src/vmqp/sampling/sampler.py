@@ -4,17 +4,16 @@ A state holds arrays only. ``rng`` is an array of streams, one for each chain, a
 generator would be. All chains of a state move in lockstep, so that one pass over the coupling serves them all.
 """
 
-import math
 from abc import ABC, abstractmethod
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from vmqp.sampling.angle import angles_of
 from vmqp.sampling.target import Array, Target
 
-__all__ = ["Info", "Sampler", "State", "Streams", "angles_of", "keep_angles", "unit_vectors"]
+__all__ = ["Info", "Sampler", "State", "Streams", "unit_vectors"]
 
 Streams = npt.NDArray[np.uint64]
 
@@ -82,23 +81,3 @@ class Sampler(ABC):
 def unit_vectors(angles: Array) -> Array:
     """Cosines and sines of angles (C, m), as the (2, C, m) of a state."""
     return np.stack([np.cos(angles), np.sin(angles)])
-
-
-def angles_of(x: Array) -> Array:
-    """Angles in (−π, π] of unit vectors (2, C, m).
-
-    >>> angles_of(np.array([[[-1.0]], [[-0.0]]]))
-    array([[3.14159265]])
-    """
-    out = np.empty(x.shape[1:])
-    keep_angles(x, out)
-    return out
-
-
-@njit(cache=True)
-def keep_angles(x, out):  # type: ignore[no-untyped-def]
-    """Write the angles in (−π, π] of unit vectors (2, C, m) to ``out`` (C, m)."""
-    for k in range(x.shape[1]):
-        for i in range(x.shape[2]):
-            angle = math.atan2(x[1, k, i], x[0, k, i])
-            out[k, i] = math.pi if angle == -math.pi else angle

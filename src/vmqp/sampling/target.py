@@ -14,7 +14,7 @@ from scipy import sparse
 
 from vmqp.errors import InputError
 
-__all__ = ["Array", "Dense", "Sparse", "Target", "make_target"]
+__all__ = ["Array", "Dense", "Sparse", "Target", "as_reals", "make_target"]
 
 Array = npt.NDArray[np.float64]
 _ASYMMETRY = 1e-8
@@ -74,7 +74,7 @@ def make_target(coupling: Any, field: Any) -> Target:
     """
     matrix = _symmetric(coupling)
     size = matrix.shape[0]
-    rho = _as_float(field, "field")
+    rho = as_reals(field, "field")
     if rho.shape != (size, 2) and not (size == 0 and rho.size == 0):
         raise InputError(
             f"field has shape {rho.shape}, but a coupling of {size} angles needs shape ({size}, 2): "
@@ -101,13 +101,14 @@ def make_target(coupling: Any, field: Any) -> Target:
 def _symmetric(coupling: Any) -> Any:
     """A fresh symmetric float64 copy: a C-contiguous array, or a SciPy sparse array."""
     if sparse.issparse(coupling):
-        try:
-            matrix = sparse.csr_array(coupling, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise InputError("coupling is sparse but not numeric: give real numbers.") from error
+        if coupling.dtype.kind not in "biuf":
+            raise InputError(
+                f"coupling has type {coupling.dtype}, but real numbers are needed: convert it first."
+            )
+        matrix = sparse.csr_array(coupling, dtype=np.float64)
     else:
-        matrix = _as_float(coupling, "coupling")
-        if matrix.size == 0:
+        matrix = as_reals(coupling, "coupling")
+        if matrix.shape == (0,):
             matrix = matrix.reshape(0, 0)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise InputError(
@@ -115,8 +116,9 @@ def _symmetric(coupling: Any) -> Any:
         )
     values = matrix.data if sparse.issparse(matrix) else matrix
     if not np.isfinite(values).all():
+        entries = matrix.toarray() if sparse.issparse(matrix) else matrix
         raise InputError(
-            f"coupling holds {_bad_entry(values)}: give finite numbers; a precision from a singular kernel "
+            f"coupling holds {_bad_entry(entries)}: give finite numbers; a precision from a singular kernel "
             "matrix needs a nugget."
         )
     largest = np.abs(values).max(initial=0.0)
@@ -132,14 +134,19 @@ def _symmetric(coupling: Any) -> Any:
     return 0.5 * matrix + 0.5 * matrix.T
 
 
-def _as_float(values: Any, name: str) -> Array:
+def as_reals(values: Any, name: str) -> Array:
+    """A fresh float64 array of real numbers; text, complex and masked values are refused."""
     try:
-        array = np.array(values, dtype=np.float64, order="C")
+        array = np.ma.asarray(values)
     except (TypeError, ValueError) as error:
         raise InputError(
             f"{name} is not an array of real numbers: give numbers in rows of equal length."
         ) from error
-    return array
+    if array.dtype.kind not in "biuf":
+        raise InputError(f"{name} is not an array of real numbers but of {array.dtype}: convert it first.")
+    if np.ma.is_masked(array):
+        raise InputError(f"{name} has masked values: fill them or drop their rows first.")
+    return np.array(array.data, dtype=np.float64, order="C")
 
 
 def _check_size(largest: float, name: str) -> None:
