@@ -36,7 +36,7 @@ def _arctangent_series() -> tuple[float, ...]:
 _C = _arctangent_series()
 
 
-@njit(inline="always")
+@njit(cache=True, forceinline=True)
 def _arctangent(t):  # type: ignore[no-untyped-def]
     z = t * t
     low = _C[0] + z * (_C[1] + z * (_C[2] + z * (_C[3] + z * (_C[4] + z * _C[5]))))

@@ -24,11 +24,10 @@ from vmqp.sampling.vonmises import vonmises
 
 __all__ = ["HeatBath", "renew", "sweeps"]
 
-
 _TINY = 1e-290  # a field whose square is below this is no field: the square would have lost its digits
 
 
-@njit(inline="always", error_model="numpy")
+@njit(cache=True, forceinline=True, error_model="numpy")
 def renew(streams, k, hc, hs):  # type: ignore[no-untyped-def]
     """Draw the unit vector of a site of chain k with field h."""
     square = hc * hc + hs * hs
@@ -41,7 +40,7 @@ def renew(streams, k, hc, hs):  # type: ignore[no-untyped-def]
     return ec - w * ec - t * es, es - w * es + t * ec
 
 
-@njit(inline="always", error_model="numpy")
+@njit(cache=True, forceinline=True, error_model="numpy")
 def _reflect(hc, hs, c, s):  # type: ignore[no-untyped-def]
     """Reflect the unit vector (c, s) of a site about its field h."""
     square = hc * hc + hs * hs

@@ -21,10 +21,9 @@ from vmqp.sampling.tuning import adapted, frozen, start_tuning
 from vmqp.sampling.tuning import step_size as current_step
 from vmqp.sampling.whitening import Whitening, draw_momentum, unwhiten, whiten
 
-MOST_LEAPFROGS = 1000
-"""A step size that is far too small must not make one move last for hours."""
-
 __all__ = ["Hmc", "WhitenedHmc", "kick", "rotate", "settle"]
+
+_MOST_LEAPFROGS = 1000  # a step size that is far too small must not make one move last for hours
 
 
 @njit(cache=True)
@@ -215,4 +214,4 @@ class WhitenedHmc(Hmc):
 
     def leapfrogs_for(self, step: float, share: float = 1.0) -> int:
         """Leapfrogs that make ``share`` of the mean duration."""
-        return max(1, math.ceil(min(self.duration * share / step, MOST_LEAPFROGS)))
+        return max(1, math.ceil(min(self.duration * share / step, _MOST_LEAPFROGS)))

@@ -52,7 +52,7 @@ def seed_streams(seed: int | np.random.SeedSequence, chains: int) -> npt.NDArray
     return np.stack([child.generate_state(4, np.uint64) for child in children])
 
 
-@njit(inline="always")
+@njit(cache=True, forceinline=True)
 def _next(streams, k):  # type: ignore[no-untyped-def]
     s0, s1, s2, s3 = streams[k, 0], streams[k, 1], streams[k, 2], streams[k, 3]
     total = s0 + s3
@@ -67,7 +67,7 @@ def _next(streams, k):  # type: ignore[no-untyped-def]
     return result
 
 
-@njit(inline="always")
+@njit(cache=True, forceinline=True)
 def uniform(streams, k):  # type: ignore[no-untyped-def]
     """Draw from [0, 1) with the stream of chain k."""
     return (_next(streams, k) >> np.uint64(11)) * _STEP
@@ -93,7 +93,7 @@ def _rare_normal(streams, k, layer, u):  # type: ignore[no-untyped-def]
         u = 2.0 * ((bits >> np.uint64(11)) * _STEP) - 1.0
 
 
-@njit(inline="always")
+@njit(cache=True, forceinline=True)
 def normal(streams, k):  # type: ignore[no-untyped-def]
     """Draw from N(0, 1) with the stream of chain k."""
     bits = _next(streams, k)

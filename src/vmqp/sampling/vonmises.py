@@ -30,9 +30,8 @@ _EXCESS = -0.5 * math.log(1.0 - 0.5 * _CUT) / _CUT  # a: the least with (1 − w
 _FAR_ARC = 2.0 * math.pi - 4.0 * math.asin(math.sqrt(0.5 * _CUT))  # length of the rest of the circle
 _FAR_SHARE = 0.1  # above the share of the flat part at any k ≥ 1; it is 0.0905 at k = 1
 _NEAR_SCALE = 1.0 / (1.0 - _FAR_SHARE)
-_SURE = (
-    (1.0 - 1e-12) * 2.0 * math.sqrt(_EXCESS) * math.exp(0.5 - 2.0 * _EXCESS)
-)  # least (1 − w/2)^(−½) e^(−a w): 0.847
+# The least value of (1 − w/2)^(−½) e^(−a w), 0.847, less a little for rounding: below it every near draw is accepted.
+_SURE = (1.0 - 1e-12) * 2.0 * math.sqrt(_EXCESS) * math.exp(0.5 - 2.0 * _EXCESS)
 
 
 @njit(cache=True, error_model="numpy")
@@ -81,7 +80,7 @@ def _diffuse(streams, chain, k):  # type: ignore[no-untyped-def]
             return w, (s if b > 0.0 else -s)
 
 
-@njit(inline="always", error_model="numpy")
+@njit(cache=True, forceinline=True, error_model="numpy")
 def vonmises(streams, chain, k):  # type: ignore[no-untyped-def]
     """Draw t from vM(0, k) with the stream of a chain and return (1 − cos t, sin t)."""
     if k >= _GAUSSIAN_FROM:
