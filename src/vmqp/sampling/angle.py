@@ -59,10 +59,11 @@ def _row(c, s, out):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def keep_angles(x, out):  # type: ignore[no-untyped-def]
-    """Write the angles in (−π, π] of unit vectors (2, C, m) to ``out`` (C, m)."""
+def keep_angles(x, out, draw):  # type: ignore[no-untyped-def]
+    """Write the angles in (−π, π] of unit vectors (2, C, m) to ``out[:, draw]``, out of shape (C, draws, m)."""
     for k in range(x.shape[1]):
-        _row(x[0, k], x[1, k], out[k])
+        # A row of ``out`` itself is known to be contiguous; one of a slice over the chains would not be.
+        _row(x[0, k], x[1, k], out[k, draw])
 
 
 def angles_of(x: Array) -> Array:
@@ -71,6 +72,7 @@ def angles_of(x: Array) -> Array:
     >>> angles_of(np.array([[[-1.0, 0.0]], [[-0.0, 1.0]]]))
     array([[3.14159265, 1.57079633]])
     """
-    out = np.empty(x.shape[1:])
-    keep_angles(x, out)
-    return out
+    out = np.empty((x.shape[1], 1, x.shape[2]))
+    keep_angles(x, out, 0)
+    angles: Array = out[:, 0]
+    return angles

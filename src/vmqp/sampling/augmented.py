@@ -124,7 +124,7 @@ def _run(streams, factor, field, x, thin, out):  # type: ignore[no-untyped-def]
         for _ in range(thin):
             draw_auxiliary(streams, factor, x, z)
             _draw_angles(streams, factor, field, z, x)
-        keep_angles(x, out[:, draw])
+        keep_angles(x, out, draw)
 
 
 class Augmented(Sampler):

@@ -27,7 +27,7 @@ __all__ = ["HeatBath", "renew", "sweeps"]
 _TINY = 1e-290  # a field whose square is below this is no field: the square would have lost its digits
 
 
-@njit(cache=True, forceinline=True, error_model="numpy")
+@njit(inline="always", error_model="numpy")
 def renew(streams, k, hc, hs):  # type: ignore[no-untyped-def]
     """Draw the unit vector of a site of chain k with field h."""
     square = hc * hc + hs * hs
@@ -116,7 +116,7 @@ def _run_dense(streams, matrix, field, x, overrelax, turn, thin, out):  # type: 
                 _dense_sweep(streams, matrix, field, x, sweep > 0, block)
             if turn:
                 turn_together(streams, field, x)
-        keep_angles(x, out[:, draw])
+        keep_angles(x, out, draw)
 
 
 @njit(cache=True, nogil=True)
@@ -127,7 +127,7 @@ def _run_sparse(streams, starts, columns, values, field, x, overrelax, turn, thi
                 _sparse_sweep(streams, starts, columns, values, field, x, sweep > 0)
             if turn:
                 turn_together(streams, field, x)
-        keep_angles(x, out[:, draw])
+        keep_angles(x, out, draw)
 
 
 def sweeps(

@@ -29,7 +29,7 @@ _CUT = 1.62  # c: the Gaussian part reaches to 1 − cos t = c
 _EXCESS = -0.5 * math.log(1.0 - 0.5 * _CUT) / _CUT  # a: the least with (1 − w/2)^(−½) ≤ e^(a w) up to c
 _FAR_ARC = 2.0 * math.pi - 4.0 * math.asin(math.sqrt(0.5 * _CUT))  # length of the rest of the circle
 _FAR_SHARE = 0.1  # above the share of the flat part at any k ≥ 1; it is 0.0905 at k = 1
-_NEAR_SCALE = 1.0 / (1.0 - _FAR_SHARE)
+_FAR_SHARE_2 = 0.034  # the same for k ≥ 2
 # The least value of (1 − w/2)^(−½) e^(−a w), 0.847, less a little for rounding: below it every near draw is accepted.
 _SURE = (1.0 - 1e-12) * 2.0 * math.sqrt(_EXCESS) * math.exp(0.5 - 2.0 * _EXCESS)
 
@@ -38,14 +38,15 @@ _SURE = (1.0 - 1e-12) * 2.0 * math.sqrt(_EXCESS) * math.exp(0.5 - 2.0 * _EXCESS)
 def _concentrated(streams, chain, k, u, n):  # type: ignore[no-untyped-def]
     """Finish a draw at k ≥ 1 whose first pair (uniform u, normal n) was not accepted at once."""
     inverse = 1.0 / (k - _EXCESS)
+    share = _FAR_SHARE if k < 2.0 else _FAR_SHARE_2
     while True:
-        if u < _FAR_SHARE:
+        if u < share:
             ratio = _FAR_ARC * math.exp(-k * _CUT) / math.sqrt(2.0 * math.pi * inverse)
             far = u * (1.0 + ratio) < ratio
             u = uniform(streams, chain)
         else:
             far = False
-            u = (u - _FAR_SHARE) * _NEAR_SCALE
+            u = (u - share) / (1.0 - share)
         if far:
             t = math.pi - 0.5 * _FAR_ARC * uniform(streams, chain)
             w = 1.0 - math.cos(t)
@@ -80,7 +81,7 @@ def _diffuse(streams, chain, k):  # type: ignore[no-untyped-def]
             return w, (s if b > 0.0 else -s)
 
 
-@njit(cache=True, forceinline=True, error_model="numpy")
+@njit(inline="always", error_model="numpy")
 def vonmises(streams, chain, k):  # type: ignore[no-untyped-def]
     """Draw t from vM(0, k) with the stream of a chain and return (1 − cos t, sin t)."""
     if k >= _GAUSSIAN_FROM:
@@ -88,7 +89,8 @@ def vonmises(streams, chain, k):  # type: ignore[no-untyped-def]
         n = normal(streams, chain)
         w = 0.5 * n * n / (k - _EXCESS)
         # e^(−a w) ≥ 1 − a w and the weight is at least 1: most draws end at this comparison.
-        if u >= _FAR_SHARE and w < _CUT and (u - _FAR_SHARE) * _NEAR_SCALE < max(_SURE, 1.0 - _EXCESS * w):
+        share = _FAR_SHARE if k < 2.0 else _FAR_SHARE_2
+        if u >= share and w < _CUT and u - share < (1.0 - share) * max(_SURE, 1.0 - _EXCESS * w):
             s = math.sqrt(w * (2.0 - w))
             return w, (s if n > 0.0 else -s)
         return _concentrated(streams, chain, k, u, n)
