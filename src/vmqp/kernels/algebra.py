@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -178,6 +178,7 @@ def _shifted_scales(parts: Sequence[Kernel]) -> list[tuple[int, ...] | None]:
 @dataclass(frozen=True, repr=False)
 class _Composite(Kernel):
     terms: tuple[Kernel, ...]
+    _combine: ClassVar[np.ufunc]
 
     def parts(self) -> tuple[Kernel, ...]:
         return self.terms
@@ -185,19 +186,20 @@ class _Composite(Kernel):
     def prepare(self, inputs: Inputs, rows: Index, cols: Index) -> Any:
         return tuple(part.prepare(inputs, rows, cols) for part in self.terms)
 
+    def evaluate(self, geometry: Any, parameters: Sequence[float]) -> FloatArray:
+        split = zip(self.terms, geometry, _split(self.terms, parameters), strict=True)
+        values = (term.evaluate(own, numbers) for term, own, numbers in split)
+        total = next(values)
+        for value in values:
+            self._combine(total, value, out=total)
+        return total
+
 
 @dataclass(frozen=True, repr=False)
 class Sum(_Composite):
     """The sum of kernels: ``a + b``."""
 
-    def evaluate(self, geometry: Any, parameters: Sequence[float]) -> FloatArray:
-        """Return the sum of the terms' covariances."""
-        split = zip(self.terms, geometry, _split(self.terms, parameters), strict=True)
-        values = (term.evaluate(own, numbers) for term, own, numbers in split)
-        total = next(values)
-        for value in values:
-            total += value
-        return total
+    _combine = np.add
 
     def scale_positions(self) -> tuple[int, ...] | None:
         """Return the scales of all terms, if each has one."""
@@ -213,14 +215,7 @@ class Sum(_Composite):
 class Product(_Composite):
     """The product of kernels: ``a * b``."""
 
-    def evaluate(self, geometry: Any, parameters: Sequence[float]) -> FloatArray:
-        """Return the product of the factors' covariances."""
-        split = zip(self.terms, geometry, _split(self.terms, parameters), strict=True)
-        values = (term.evaluate(own, numbers) for term, own, numbers in split)
-        total = next(values)
-        for value in values:
-            total *= value
-        return total
+    _combine = np.multiply
 
     def scale_positions(self) -> tuple[int, ...] | None:
         """Return the scale of the first factor that has one."""

@@ -291,7 +291,6 @@ def as_prior(value: object, name: str, *, positive: bool = True) -> Prior:
     Fixed(value=2.0)
     >>> as_prior("2", "lengthscale")
     Traceback (most recent call last):
-        ...
     vmqp.errors.InputError: lengthscale must be positive but is '2'; give a number such as 1.0 or a prior ...
     """
     prior = Fixed(value) if is_finite_number(value) else value
