@@ -14,12 +14,13 @@ SOURCE = Path(vmqp.__file__).parent
 
 # From the ground up: a room imports only from floors below its own.
 ROOMS = (
-    ("_version", "errors"),
+    ("_version", "chain", "errors"),
     ("circle",),
     ("arcs", "priors"),
     ("kernels",),
     ("precision", "model"),
     ("sampling",),
+    ("learning", "run"),
     ("demo",),
 )
 FLOOR = {room: floor for floor, rooms in enumerate(ROOMS) for room in rooms}
@@ -60,7 +61,18 @@ def test_unknown_attribute_is_an_attribute_error():
 
 
 def test_every_room_names_what_exists():
-    for room in ("circle", "arcs", "priors", "kernels", "precision", "model", "sampling", "errors"):
+    for room in (
+        "circle",
+        "arcs",
+        "priors",
+        "kernels",
+        "precision",
+        "model",
+        "sampling",
+        "learning",
+        "run",
+        "errors",
+    ):
         module = __import__(f"vmqp.{room}", fromlist=["__all__"])
         missing = [name for name in module.__all__ if not hasattr(module, name)]
         assert not missing, (room, missing)

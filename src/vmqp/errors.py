@@ -6,7 +6,17 @@ Each error also derives from the built-in exception that fits, so that ``except 
 True
 """
 
-__all__ = ["ConvergenceWarning", "InputError", "NotPositiveDefiniteError", "VmqpError"]
+__all__ = [
+    "CheckpointError",
+    "CheckpointWarning",
+    "ConvergenceWarning",
+    "InputError",
+    "InterruptedWarning",
+    "NotPositiveDefiniteError",
+    "TimeLimitError",
+    "VmqpError",
+    "WorkerError",
+]
 
 
 class VmqpError(Exception):
@@ -21,5 +31,25 @@ class NotPositiveDefiniteError(InputError):
     """A kernel matrix has no Cholesky factor; the message names the closest rows and the remedy."""
 
 
+class CheckpointError(VmqpError, OSError):
+    """A checkpoint cannot be written or resumed; the message names the file and the remedy."""
+
+
+class TimeLimitError(VmqpError, TimeoutError):
+    """The time limit came before the first draw."""
+
+
+class WorkerError(VmqpError, RuntimeError):
+    """Workers died again and again on the same chunk, or a task broke its promises to the runner."""
+
+
 class ConvergenceWarning(UserWarning):
     """A result may not have converged; its numbers are not to be trusted yet."""
+
+
+class InterruptedWarning(UserWarning):
+    """A run was stopped by Ctrl-C; the result holds the draws up to then."""
+
+
+class CheckpointWarning(UserWarning):
+    """A checkpoint could not be written, or another version of vmqp wrote it."""

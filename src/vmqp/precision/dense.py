@@ -27,6 +27,7 @@ from scipy.linalg.lapack import dpotrf, dpotri
 
 from vmqp.circle import FloatArray
 from vmqp.errors import InputError, NotPositiveDefiniteError
+from vmqp.precision.symmetric import mirror, row_norm
 
 __all__ = ["SMALLEST_RCOND", "ConditionalPrecision", "DensePrecision", "factorise", "try_factorise"]
 
@@ -150,10 +151,8 @@ def try_factorise(K: FloatArray, *, jitter: float = 0.0) -> DensePrecision | Non
     work = np.array(K, order="C")
     if jitter:
         np.fill_diagonal(work, work.diagonal() + jitter)
-    # Column sums of a symmetric matrix are its 1-norm; NaN and inf survive the sum and are caught here.
-    with np.errstate(over="ignore", invalid="ignore"):
-        norm = np.abs(work).sum(axis=0).max()
-    if not np.isfinite(norm):
+    norm = row_norm(work)
+    if norm == np.inf:
         return None
     upper, info = dpotrf(work.T, lower=0, clean=1, overwrite_a=1)
     if info != 0:
@@ -161,12 +160,10 @@ def try_factorise(K: FloatArray, *, jitter: float = 0.0) -> DensePrecision | Non
     inverse, info = dpotri(upper, lower=0)
     if info != 0:
         return None
-    # dpotri fills one triangle and leaves zeros in the other, so the sum counts only the diagonal twice.
-    with np.errstate(over="ignore", invalid="ignore"):
-        M = np.add(inverse, inverse.T, order="C")
-        M.flat[:: len(M) + 1] *= 0.5
-        rcond = 1.0 / (norm * np.abs(M).sum(axis=0).max())
-    if not rcond >= SMALLEST_RCOND:
+    M = np.empty_like(work)
+    mirror(inverse.T, M)
+    # Not 1/(norm · row_norm(M)): the product may overflow where the quotients do not.
+    if not 1.0 / norm / row_norm(M) >= SMALLEST_RCOND:
         return None
     L = upper.T
     return DensePrecision(L, M, 2.0 * float(np.log(L.diagonal()).sum()))

@@ -61,6 +61,8 @@ class Prior(ABC):
         inside = self._inside(values)
         # Far out a square or a product overflows to inf, and the log density to -inf, as it should.
         with np.errstate(over="ignore", divide="ignore"):
+            if inside.all():  # the common case, and a chain asks often
+                return as_result(self._log_density(values) + np.zeros(values.shape))
             result = self._log_density(np.where(inside, values, self.typical()))
         return as_result(np.where(inside, result, -np.inf))
 

@@ -7,7 +7,7 @@ Over-relaxation reflects x_i about h_i, which leaves the energy as it is and nee
 
 Every field is summed afresh from the current x, four rows ahead and corrected inside the block, so nothing can
 drift and a sweep costs one pass over Q. A sweep in this fixed order leaves the target unchanged but is not
-reversible.
+reversible; a palindrome of sweeps is, `there_and_back`.
 """
 
 import math
@@ -22,7 +22,7 @@ from vmqp.sampling.sampler import Info, Sampler, State, Streams
 from vmqp.sampling.target import Array, Dense, Target
 from vmqp.sampling.vonmises import vonmises
 
-__all__ = ["HeatBath", "renew", "sweeps"]
+__all__ = ["HeatBath", "renew", "sweeps", "there_and_back"]
 
 _TINY = 1e-290  # a field whose square is below this is no field: the square would have lost its digits
 
@@ -51,9 +51,11 @@ def _reflect(hc, hs, c, s):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, error_model="numpy")
-def _dense_sweep(streams, matrix, field, x, reflect, block):  # type: ignore[no-untyped-def]
+def _dense_sweep(streams, matrix, field, x, reflect, backward, block):  # type: ignore[no-untyped-def]
     chains, m = x.shape[1], x.shape[2]
-    for start in range(0, m, 4):
+    blocks = (m + 3) // 4
+    for b in range(blocks):
+        start = 4 * (blocks - 1 - b if backward else b)
         stop = min(start + 4, m)
         for k in range(chains):  # the four rows stay in the cache for all chains
             if stop - start == 4:
@@ -61,7 +63,8 @@ def _dense_sweep(streams, matrix, field, x, reflect, block):  # type: ignore[no-
             else:
                 for i in range(start, stop):
                     block[i - start, 0], block[i - start, 1] = one_row(matrix, i, x, k, 0, m)
-            for i in range(start, stop):
+            for step in range(stop - start):
+                i = stop - 1 - step if backward else start + step
                 c, s = x[0, k, i], x[1, k, i]
                 hc, hs = field[0, i] - block[i - start, 0], field[1, i] - block[i - start, 1]
                 if reflect:
@@ -69,15 +72,16 @@ def _dense_sweep(streams, matrix, field, x, reflect, block):  # type: ignore[no-
                 else:
                     nc, ns = renew(streams, k, hc, hs)
                 x[0, k, i], x[1, k, i] = nc, ns
-                for e in range(i + 1, stop):
+                for e in range(start if backward else i + 1, i if backward else stop):
                     block[e - start, 0] += matrix[i, e] * (nc - c)
                     block[e - start, 1] += matrix[i, e] * (ns - s)
 
 
 @njit(cache=True, error_model="numpy")
-def _sparse_sweep(streams, starts, columns, values, field, x, reflect):  # type: ignore[no-untyped-def]
+def _sparse_sweep(streams, starts, columns, values, field, x, reflect, backward):  # type: ignore[no-untyped-def]
     chains, m = x.shape[1], x.shape[2]
-    for i in range(m):
+    for step in range(m):
+        i = m - 1 - step if backward else step
         for k in range(chains):
             hc, hs = field[0, i], field[1, i]
             for e in range(starts[i], starts[i + 1]):
@@ -113,7 +117,7 @@ def _run_dense(streams, matrix, field, x, overrelax, turn, thin, out):  # type: 
     for draw in range(out.shape[1]):
         for _ in range(thin):
             for sweep in range(1 + overrelax):
-                _dense_sweep(streams, matrix, field, x, sweep > 0, block)
+                _dense_sweep(streams, matrix, field, x, sweep > 0, False, block)
             if turn:
                 turn_together(streams, field, x)
         keep_angles(x, out, draw)
@@ -124,7 +128,7 @@ def _run_sparse(streams, starts, columns, values, field, x, overrelax, turn, thi
     for draw in range(out.shape[1]):
         for _ in range(thin):
             for sweep in range(1 + overrelax):
-                _sparse_sweep(streams, starts, columns, values, field, x, sweep > 0)
+                _sparse_sweep(streams, starts, columns, values, field, x, sweep > 0, False)
             if turn:
                 turn_together(streams, field, x)
         keep_angles(x, out, draw)
@@ -143,6 +147,33 @@ def sweeps(
     else:
         _run_sparse(rng, *target.coupling, target.field, x, overrelax, turn, thin, out)
     return out
+
+
+@njit(cache=True, nogil=True)
+def _there_and_back_dense(streams, matrix, field, x, overrelax):  # type: ignore[no-untyped-def]
+    block = np.empty((4, 2))
+    for sweep in range(2 * overrelax + 2):
+        renewing = sweep == overrelax or sweep == overrelax + 1
+        _dense_sweep(streams, matrix, field, x, not renewing, sweep > overrelax, block)
+
+
+@njit(cache=True, nogil=True)
+def _there_and_back_sparse(streams, starts, columns, values, field, x, overrelax):  # type: ignore[no-untyped-def]
+    for sweep in range(2 * overrelax + 2):
+        renewing = sweep == overrelax or sweep == overrelax + 1
+        _sparse_sweep(streams, starts, columns, values, field, x, not renewing, sweep > overrelax)
+
+
+def there_and_back(rng: Streams, target: Target, x: Array, overrelax: int = 1) -> None:
+    """Move ``x`` in place by a reversible step: reflections, a heat bath there and back, reflections backward.
+
+    Each single-site update is reversible, and a palindrome of reversible updates is. The reflections stand outside:
+    in the middle the second half would undo the first.
+    """
+    if isinstance(target.coupling, Dense):
+        _there_and_back_dense(rng, target.coupling.matrix, target.field, x, overrelax)
+    else:
+        _there_and_back_sparse(rng, *target.coupling, target.field, x, overrelax)
 
 
 class HeatBath(Sampler):

@@ -13,12 +13,13 @@ operations and not in seconds: nothing in a chain reads the clock.
 import numpy as np
 
 from vmqp.sampling.checks import check_count
+from vmqp.sampling.factor import SparseFactor
 from vmqp.sampling.heatbath import sweeps
 from vmqp.sampling.hmc import WhitenedHmc
 from vmqp.sampling.sampler import Info, Sampler, State, Streams
 from vmqp.sampling.target import Array, Dense, Target
 from vmqp.sampling.tuning import frozen, step_size
-from vmqp.sampling.whitening import DenseWhitening, Whitening
+from vmqp.sampling.whitening import Whitening
 
 __all__ = ["Hybrid"]
 
@@ -50,7 +51,7 @@ class Hybrid(Sampler):
         """Steps between two HMC moves, so that both take about the same work."""
         m, coupling, mass = max(1, self.target.size), self.target.coupling, self.hmc.mass
         row = float(m) if isinstance(coupling, Dense) else coupling.values.size / m
-        solve = 0.7 * m if isinstance(mass, DenseWhitening) else 4.0 * mass.values.size / m  # type: ignore[union-attr]
+        solve = 4.0 * mass.values.size / m if isinstance(mass, SparseFactor) else 0.7 * m
         sweep = (1 + self.overrelax) * row + _DRAW + self.overrelax * _REFLECT
         leap = row + solve + _LEAP
         move = (self.hmc.leapfrogs_for(step_size(tuning)) + 2) * leap
@@ -69,13 +70,22 @@ class Hybrid(Sampler):
 
     def warm_up(self, rng: Streams, state: State, steps: int) -> State:
         """Tune the step size of HMC, with a move at every second step; freeze it; then set the interval."""
-        x, tuning = state.x.copy(), state.tuning
-        for k in range(steps):
-            if k % _WARMUP_INTERVAL == 0:
+        state = self.tune(rng, state, steps, _WARMUP_INTERVAL)
+        return self.freeze(rng, state) if steps else state._replace(tuning=frozen(state.tuning))
+
+    def tune(self, rng: Streams, state: State, steps: int, interval: int | None = None) -> State:
+        """Make steps that adapt the step size of HMC, with a move at every ``interval``-th of them."""
+        x, tuning, count = state.x.copy(), state.tuning, int(state.steps)
+        for k in range(count, count + steps):
+            if k % (interval or self.interval(tuning)) == 0:
                 tuning = self.hmc.adapt(tuning, self.hmc.move(rng, x, tuning))
             self._sweeps(rng, x, 1, 1)
-        tuning = frozen(tuning)
-        if steps and self._renewed_by_sweeps(rng, x, self.interval(tuning)):
+        return state._replace(x=x, tuning=tuning, steps=np.asarray(count + steps, np.int64))
+
+    def freeze(self, rng: Streams, state: State) -> State:
+        """End the adaptation: the mean step size from now on, and HMC at rest where sweeps do its work."""
+        x, tuning = state.x.copy(), frozen(state.tuning)
+        if self._renewed_by_sweeps(rng, x, self.interval(tuning)):
             tuning[-1] = _REST
         return state._replace(x=x, tuning=tuning, steps=np.zeros((), np.int64))
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-__all__ = ["normal", "seed_streams", "uniform"]
+__all__ = ["fill_normal", "normal", "seed_streams", "uniform"]
 
 _STEP = 1.0 / 9007199254740992.0  # 2⁻⁵³: a double holds 53 random bits
 _TAIL_START = 3.6541528853610088  # for 256 layers of equal area
@@ -103,3 +103,10 @@ def normal(streams, k):  # type: ignore[no-untyped-def]
     if abs(x) >= _EDGES[layer + 1]:
         x = _rare_normal(streams, k, layer, u)
     return x
+
+
+@njit(cache=True)
+def fill_normal(streams, k, out):  # type: ignore[no-untyped-def]
+    """Fill the vector ``out`` with draws from N(0, 1)."""
+    for i in range(out.shape[0]):
+        out[i] = normal(streams, k)

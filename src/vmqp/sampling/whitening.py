@@ -5,6 +5,7 @@ method is nearly indifferent to conditioning. The diagonal of a coupling never m
 be raised until W is positive definite, as for a lattice or a spin glass whose diagonal is zero.
 """
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from vmqp.sampling.linear import FAST_SUM, apply_coupling, matvec
 from vmqp.sampling.random import normal
 from vmqp.sampling.target import Array, Target
 
-__all__ = ["DenseWhitening", "Whitening", "draw_momentum", "unwhiten", "whiten"]
+__all__ = ["CovarianceRoot", "DenseWhitening", "Whitening", "draw_momentum", "unwhiten", "whiten"]
 
 _MARGIN = 0.1  # by which a raised diagonal clears the smallest eigenvalue, as a share of the row's coupling
 _TOO_LONG = 2.0
@@ -31,7 +32,14 @@ class DenseWhitening(NamedTuple):
     inverse: Array
 
 
-Whitening = DenseWhitening | SparseFactor
+class CovarianceRoot(NamedTuple):
+    """W⁻¹ = scale · lower lowerᵀ: the Cholesky factor of a kernel matrix serves as it is, with no inverse."""
+
+    lower: Array
+    scale: float
+
+
+Whitening = DenseWhitening | CovarianceRoot | SparseFactor
 
 
 def whiten(target: Target, extra: Array | None = None) -> Whitening:
@@ -118,6 +126,42 @@ def _dense_solve(inverse, p, v):  # type: ignore[no-untyped-def]
         matvec(inverse, p[k], v[k])
 
 
+@njit(cache=True, fastmath=FAST_SUM)
+def _root_momentum(streams, lower, scale, p):  # type: ignore[no-untyped-def]
+    """p = L⁻ᵀ e / √scale by back substitution, which walks along the rows of L."""
+    chains, m = p.shape
+    size = 1.0 / math.sqrt(scale)
+    for k in range(chains):
+        own = p[k]
+        for i in range(m):
+            own[i] = size * normal(streams, k)
+        for i in range(m - 1, -1, -1):
+            row = lower[i, : i + 1]
+            value = own[i] / row[i]
+            own[i] = value
+            for j in range(i):
+                own[j] -= row[j] * value
+
+
+@njit(cache=True, fastmath=FAST_SUM)
+def _root_solve(lower, scale, p, v):  # type: ignore[no-untyped-def]
+    """v = scale · L (Lᵀ p): each triangle is walked along its rows."""
+    m = p.shape[1]
+    work = np.empty(m)
+    for k in range(p.shape[0]):
+        for j in range(m):
+            work[j] = 0.0
+        for i in range(m):
+            row, value = lower[i, : i + 1], scale * p[k, i]
+            for j in range(i + 1):
+                work[j] += row[j] * value
+        for i in range(m):
+            row, total = lower[i, : i + 1], 0.0
+            for j in range(i + 1):
+                total += row[j] * work[j]
+            v[k, i] = total
+
+
 @njit(cache=True)
 def _sparse_momentum(streams, starts, rows, values, order, p):  # type: ignore[no-untyped-def]
     chains, m = p.shape
@@ -153,6 +197,8 @@ def draw_momentum(streams: Any, mass: Any, p: Any) -> None:
     """p ~ N(0, W) for each chain; compiled code picks by the type of ``mass``, None meaning W = 1."""
     if isinstance(mass, DenseWhitening):
         _dense_momentum(streams, mass.root, p)
+    elif isinstance(mass, CovarianceRoot):
+        _root_momentum(streams, mass.lower, mass.scale, p)
     elif isinstance(mass, SparseFactor):
         _sparse_momentum(streams, mass.starts, mass.rows, mass.values, mass.order, p)
     else:
@@ -163,6 +209,8 @@ def unwhiten(mass: Any, p: Any, v: Any) -> None:
     """v = W⁻¹ p for each chain; compiled code picks by the type of ``mass``, None meaning W = 1."""
     if isinstance(mass, DenseWhitening):
         _dense_solve(mass.inverse, p, v)
+    elif isinstance(mass, CovarianceRoot):
+        _root_solve(mass.lower, mass.scale, p, v)
     elif isinstance(mass, SparseFactor):
         _sparse_solve(mass.starts, mass.rows, mass.values, mass.order, p, v)
     else:
@@ -188,6 +236,8 @@ def _draw_momentum(streams, mass, p):  # type: ignore[no-untyped-def]
     kind = getattr(mass, "instance_class", None)
     if kind is DenseWhitening:
         return lambda streams, mass, p: _dense_momentum(streams, mass.root, p)
+    if kind is CovarianceRoot:
+        return lambda streams, mass, p: _root_momentum(streams, mass.lower, mass.scale, p)
     if kind is SparseFactor:
         return lambda streams, mass, p: _sparse_momentum(
             streams, mass.starts, mass.rows, mass.values, mass.order, p
@@ -200,6 +250,8 @@ def _unwhiten(mass, p, v):  # type: ignore[no-untyped-def]
     kind = getattr(mass, "instance_class", None)
     if kind is DenseWhitening:
         return lambda mass, p, v: _dense_solve(mass.inverse, p, v)
+    if kind is CovarianceRoot:
+        return lambda mass, p, v: _root_solve(mass.lower, mass.scale, p, v)
     if kind is SparseFactor:
         return lambda mass, p, v: _sparse_solve(mass.starts, mass.rows, mass.values, mass.order, p, v)
 

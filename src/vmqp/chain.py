@@ -1,0 +1,89 @@
+"""A chain is a sequence of chunks: what the runner asks of anything that it runs.
+
+A `Task` makes a starting state and advances a state by some iterations. Both are pure: a state holds arrays only,
+the random streams among them, and nothing in a chain reads the clock. So a chain that is cut into chunks anywhere,
+in any process, gives the same draws to the last bit. Progress, checkpoints, resuming, stopping rules and clusters
+follow from that, and live in `vmqp.run`.
+
+Iterations are counted from 0. The first `warmup` of them adapt and leave no draws; after that every `thin`-th
+iteration leaves one.
+"""
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy.typing as npt
+
+__all__ = ["Chunk", "Description", "State", "Task", "kept_draws"]
+
+Arrays = dict[str, npt.NDArray[Any]]
+
+State = Arrays
+"""Where one chain stands: named arrays and nothing else."""
+
+
+class Chunk(NamedTuple):
+    """What some iterations of one chain left behind; the first axis counts the draws that were kept."""
+
+    parameters: Arrays
+    """Name to values, (kept,)."""
+    angles: Arrays
+    """Name to angles in radians, (kept, places)."""
+    stats: Arrays
+    """Name to a statistic of each kept iteration, (kept,)."""
+    progress: dict[str, float]
+    """Numbers for the eye while a run goes on, such as the acceptance over this chunk; also in warm-up."""
+
+
+class Description(NamedTuple):
+    """What a result tells beside the draws."""
+
+    places: dict[str, npt.NDArray[Any]]
+    """For each entry of `Chunk.angles`: the row numbers of its places, (places,)."""
+    observed_data: Arrays
+    """The data: name to an array whose first axis counts the observed rows."""
+    constant_data: Arrays
+    """The inputs and what else was given: name to an array whose first axis counts rows."""
+    attributes: dict[str, str | int | float]
+    """What was run: the model, the method."""
+
+
+class Task(Protocol):
+    """What can be run in chunks. It must be picklable for executors of processes."""
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of all that decides the draws beside the seed: data, model, method, warm-up, thinning."""
+
+    @property
+    def warmup(self) -> int:
+        """Iterations that adapt and are not kept."""
+
+    @property
+    def thin(self) -> int:
+        """Iterations between two kept draws."""
+
+    @property
+    def chunk(self) -> int:
+        """Iterations that take some seconds at most, from the size of the problem; at least 1."""
+
+    def start(self, seed: int, chain: int) -> State:
+        """Return the state of a chain before its first iteration."""
+
+    def advance(self, state: State, iterations: int) -> tuple[State, Chunk]:
+        """Return the state after some more iterations, and what they left; the given state stays as it is."""
+
+    def describe(self) -> Description:
+        """Say what the draws are of."""
+
+    def warnings(self, stats: Arrays) -> list[str]:
+        """Say in sentences what should not be trusted, from the statistics (chains, draws) of a whole run."""
+
+
+def kept_draws(task: Task, iterations: int) -> int:
+    """Draws that a chain of so many iterations has left.
+
+    >>> from types import SimpleNamespace
+    >>> kept_draws(SimpleNamespace(warmup=100, thin=2), 111)
+    5
+    """
+    return max(0, iterations - task.warmup) // task.thin

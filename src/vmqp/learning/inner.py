@@ -1,0 +1,72 @@
+"""How long the inner chain of the exchange algorithm has to be.
+
+What must have been renewed when an inner chain ends are the statistics that enter the ratio: ∂U/∂u_j for each
+parameter. The energy alone misses the slow ones. So a probe runs the inner chain's sampler at the current parameters,
+measures the integrated autocorrelation time τ_j of each statistic, and asks for 1.5 times the longest: with
+τ = 2/rate, e^(−3) or 5 % of the start is left.
+"""
+
+import numpy as np
+from scipy.signal import fftconvolve
+
+from vmqp.circle import FloatArray
+from vmqp.learning.point import Point, drift, factorised
+from vmqp.learning.problem import Problem
+from vmqp.sampling.sampler import Sampler, State, Streams
+
+__all__ = ["autocorrelation_time", "energy_gradients", "needed_steps"]
+
+_STEP = 1e-4  # of the central differences of M, on the unconstrained scale
+_TIMES = 1.5
+_SHORTEST, _LONGEST = 3, 1000
+_PROBE, _LONGEST_PROBE = 200, 3200
+_ENOUGH = 20.0  # a probe is long enough at so many autocorrelation times
+
+
+def autocorrelation_time(series: FloatArray) -> float:
+    """Integrated autocorrelation time 1 + 2 Σ ρ(t), summed to the first lag t ≥ 5 τ(t) (Sokal's window).
+
+    >>> noise = np.random.default_rng(1).standard_normal(4000)
+    >>> 0.8 < autocorrelation_time(noise) < 1.2
+    True
+    """
+    values = series - series.mean()
+    if not values.any():
+        return 1.0
+    n = len(values)
+    correlation = fftconvolve(values, values[::-1])[n - 1 :]
+    times = 2.0 * np.cumsum(correlation / correlation[0]) - 1.0
+    window = np.arange(n) >= 5.0 * times
+    last = int(np.argmax(window)) if window.any() else n - 1
+    return max(1.0, float(times[last]))
+
+
+def energy_gradients(problem: Problem, point: Point, direction: float, angles: FloatArray) -> FloatArray:
+    """∂U/∂u_j of angles (draws, d) for each exchanged parameter, (draws, p), by central differences of M."""
+    c, s = np.cos(angles), np.sin(angles)
+    columns = []
+    for j in range(len(problem.exchanged)):
+        step = np.zeros(len(problem.exchanged))
+        step[j] = _STEP
+        ends = [factorised(problem, point.u + step), factorised(problem, point.u - step)]
+        upper, lower = (point if end is None else end for end in ends)
+        change = (upper.hollow - lower.hollow) / (2.0 * _STEP)
+        pull = (drift(problem, upper, direction) - drift(problem, lower, direction)) / (2.0 * _STEP)
+        quadratic = np.einsum("ki,ki->k", c @ change, c) + np.einsum("ki,ki->k", s @ change, s)
+        columns.append(0.5 * quadratic - c @ pull[0] - s @ pull[1])
+    result: FloatArray = np.array(columns).T.reshape(len(angles), -1)
+    return result
+
+
+def needed_steps(
+    rng: Streams, problem: Problem, point: Point, direction: float, sampler: Sampler, state: State
+) -> int:
+    """Measure how many steps of the sampler renew every statistic of the exchange ratio."""
+    length = _PROBE
+    while True:
+        state, angles = sampler.run(rng, state, length)
+        statistics = energy_gradients(problem, point, direction, angles[0])
+        longest = max((autocorrelation_time(column) for column in statistics.T), default=1.0)
+        if longest * _ENOUGH <= length or length >= _LONGEST_PROBE:
+            return int(np.clip(np.ceil(_TIMES * longest), _SHORTEST, _LONGEST))
+        length *= 4

@@ -1,0 +1,165 @@
+"""Block Gibbs over angles and parameters, as a task that runs in chunks.
+
+One iteration, at the current parameters w = (kernel, κ, ν, χ) and angles φ:
+
+1. the latent angles, by some steps of the chosen sampler (``eq:conditional_density``, ``eq:noisy``);
+2. the direction ν, exactly; the noise χ, by Metropolis with its known normaliser;
+3. one exchange move that needs a factorisation, then some along the common scale and κ, which need none.
+
+In warm-up the proposals, the step sizes of HMC and the length of the inner chain are adapted; then they are frozen.
+"""
+
+import hashlib
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from vmqp.chain import Arrays, Chunk, Description, State
+from vmqp.errors import InputError
+from vmqp.learning.method import Method
+from vmqp.learning.problem import Problem
+from vmqp.learning.pseudolikelihood import Maximum, maximise
+from vmqp.learning.starting import start
+from vmqp.learning.walker import STATISTICS, Walker
+from vmqp.sampling.angle import angles_of
+
+__all__ = ["Learner"]
+
+_FORMAT = 1  # of the state; a change makes old checkpoints unreadable, and says so
+
+
+@dataclass(frozen=True, eq=False)
+class Learner:
+    """A problem, a method, and how long to warm up: what `vmqp.run.run_chains` runs.
+
+    >>> from vmqp import kernels, priors
+    >>> from vmqp.learning import make_problem
+    >>> problem = make_problem([[0.0], [1.0]], [0.1, 0.3], kernel=priors.HalfNormal(1) * kernels.Exponential(1.0))
+    >>> learner = Learner(problem, warmup=20)
+    >>> state, chunk = learner.advance(learner.start(seed=1, chain=0), 30)
+    >>> chunk.parameters["variance"].shape
+    (10,)
+    """
+
+    problem: Problem
+    method: Method = field(default_factory=Method)
+    warmup: int = 1000
+    thin: int = 1
+
+    def __post_init__(self) -> None:
+        for name, least in (("warmup", 0), ("thin", 1)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                raise InputError(f"{name} is {value!r}: give a whole number, {least} or more.")
+        steps = self.method.steps
+        if steps is not None and len(steps) != len(self.problem.exchanged):
+            raise InputError(
+                f"the method has {len(steps)} fixed steps, but the parameters are {self.problem.exchanged}: "
+                "give one step for each."
+            )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: value for key, value in self.__dict__.items() if key != "maximum"}
+
+    @cached_property
+    def maximum(self) -> Maximum:
+        """The maximum pseudo-likelihood on the observed places, from which chains start."""
+        return maximise(self.problem)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of the data, the model, the method, the warm-up and the thinning."""
+        text = repr((_FORMAT, self.problem.fingerprint, self.method, self.warmup, self.thin))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    @property
+    def chunk(self) -> int:
+        """Iterations that take about a second."""
+        seconds = 1e-3 + 1e-10 * self.problem.d**3 + 5e-8 * self.problem.d**2
+        return int(np.clip(1.5 / seconds, 1, 200))
+
+    def start(self, seed: int, chain: int) -> State:
+        """Return a state near the maximum pseudo-likelihood, over-dispersed between chains."""
+        return start(self.problem, self.method, self.maximum, seed, chain)
+
+    def advance(self, state: State, iterations: int) -> tuple[State, Chunk]:
+        """Make some iterations."""
+        problem = self.problem
+        walker = Walker(problem, self.method, self.warmup, state)
+        kept: list[tuple[dict[str, float], Any, list[float]]] = []
+        acceptance = []
+        for _ in range(iterations):
+            walker.iterate()
+            acceptance.append(walker.statistics[:2])
+            after = walker.iteration - self.warmup
+            if after > 0 and after % self.thin == 0:
+                angles = angles_of(np.ascontiguousarray(walker.x[:, :, problem.latent]))[0]
+                kept.append((walker.parameters(), angles, walker.statistics.copy()))
+        size = problem.d - problem.latent.start
+        angles = np.array([draw[1] for draw in kept]).reshape(len(kept), size)
+        statistics = np.array([draw[2] for draw in kept]).reshape(len(kept), len(STATISTICS))
+        with np.errstate(invalid="ignore"):
+            means = [
+                float(column[~np.isnan(column)].mean()) if (~np.isnan(column)).any() else np.nan
+                for column in np.array(acceptance).reshape(-1, 2).T
+            ]
+        progress = {
+            name: value for name, value in zip(("accept", "cheap"), means, strict=True) if not np.isnan(value)
+        }
+        return walker.state(), Chunk(
+            {name: np.array([draw[0][name] for draw in kept]) for name in problem.learned},
+            self._named(angles),
+            {name: statistics[:, i] for i, name in enumerate(STATISTICS)},
+            progress,
+        )
+
+    def _named(self, angles: Any) -> Arrays:
+        """New places, and with noise the latent angles of the observed ones."""
+        n = self.problem.n
+        if self.problem.noise is None:
+            return {"angle": angles} if angles.shape[1] else {}
+        named = {"latent": angles[:, :n]}
+        return named | {"angle": angles[:, n:]} if self.problem.d > n else named
+
+    def describe(self) -> Description:
+        """Say what the draws are of."""
+        problem = self.problem
+        rows = np.arange(problem.d)
+        places = {} if problem.d == problem.n else {"angle": rows[problem.n :]}
+        if problem.noise is not None:
+            places["latent"] = rows[: problem.n]
+        return Description(
+            places,
+            {"angle": problem.observed},
+            {"X": problem.X},
+            {
+                "model": "von Mises quasi-process",
+                "kernel": repr(problem.kernel),
+                "drift": problem.drift,
+                "concentration": repr(problem.concentration),
+                "noise": repr(problem.noise),
+                "method": repr(self.method),
+                "warmup": self.warmup,
+                "thin": self.thin,
+                "circular": "direction",
+            },
+        )
+
+    def warnings(self, stats: Arrays) -> list[str]:
+        """Say whether the inner chains were long enough, and whether the parameters moved."""
+        sentences = []
+        if stats["inner_steps"].size and (stats["inner_steps"] < stats["inner_needed"]).any():
+            used, needed = int(stats["inner_steps"].min()), int(stats["inner_needed"].max())
+            sentences.append(
+                f"the inner chain of the exchange algorithm has {used} steps, but {needed} are needed to forget its "
+                "start: the parameters are biased; give inner_steps=None, or at least that many."
+            )
+        moves = stats["acceptance_factorised"]
+        if moves.size >= 100 and np.isfinite(moves).any() and float(np.nanmean(moves)) < 0.03:
+            sentences.append(
+                f"only {100 * float(np.nanmean(moves)):.1f} % of the proposed parameters were accepted: "
+                "warm up for longer, or give bridge=5."
+            )
+        return sentences

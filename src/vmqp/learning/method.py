@@ -1,0 +1,65 @@
+"""How parameters are learned: the choices that a user can make, checked once."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from vmqp.errors import InputError
+
+__all__ = ["Method"]
+
+
+@dataclass(frozen=True)
+class Method:
+    """The block Gibbs sampler of angles and parameters.
+
+    >>> Method(bridge=5).bridging
+    'heatbath'
+    """
+
+    sampler: Literal["hybrid", "heatbath", "augmented"] = "hybrid"
+    """Of the angles: hybrid, heat bath and over-relaxation alone, or the paper's augmentation with λ1."""
+    inner_start: Literal["angles", "persistent"] = "angles"
+    """Where an inner chain starts: at the current angles, or where the last one ended."""
+    inner_steps: int | None = None
+    """Length of the inner chain; None chooses it in warm-up."""
+    outer_steps: int | None = None
+    """Steps of the latent angles in an iteration; None takes the length of the inner chain."""
+    bridge: int = 0
+    """Densities between the proposed and the present parameters: K of the paper's appendix B."""
+    bridging: Literal["heatbath", "augmented"] = "heatbath"
+    drag: int = 0
+    """Densities through which the latent angles are dragged along with the parameters; 0 leaves them in place."""
+    cheap_moves: int = 2
+    """Moves along the common scale and κ for each one that needs a factorisation."""
+    steps: tuple[float, ...] | None = None
+    """Fixed standard deviations of joint proposals of u, one for each parameter; None adapts them in warm-up."""
+
+    def __post_init__(self) -> None:
+        choices = {
+            "sampler": ("hybrid", "heatbath", "augmented"),
+            "inner_start": ("angles", "persistent"),
+            "bridging": ("heatbath", "augmented"),
+        }
+        for name, allowed in choices.items():
+            if getattr(self, name) not in allowed:
+                raise InputError(
+                    f"{name} is {getattr(self, name)!r}: give one of {', '.join(map(repr, allowed))}."
+                )
+        for name, least in {
+            "inner_steps": 1,
+            "outer_steps": 1,
+            "bridge": 0,
+            "drag": 0,
+            "cheap_moves": 0,
+        }.items():
+            value = getattr(self, name)
+            if value is None and name in ("inner_steps", "outer_steps"):
+                continue
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                raise InputError(f"{name} is {value!r}: give a whole number, {least} or more.")
+        if self.steps is not None and not all(np.isfinite(step) and step > 0.0 for step in self.steps):
+            raise InputError(
+                f"steps are {self.steps!r}: give positive numbers, one for each learned parameter."
+            )

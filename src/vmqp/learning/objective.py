@@ -1,0 +1,299 @@
+"""Objectives that need no normaliser: sums over places of a function of the local field, and their maxima.
+
+With ``x_i = (cos φ_i, sin φ_i)``, ``M = K(w)⁻¹`` and the local field ``h_i = field_i − Σ_{j≠i} M_ij x_j``, the
+pseudo-likelihood and the score of Hyvärinen are both a mean over draws of ``Σ_i f(h_i, x_i)``. A `Rule` gives f and
+``g_i = ∂f/∂h_i``. The rest is the chain rule, with field_i = κ w_i e and e = (cos ν, sin ν)::
+
+    ∂/∂M_ij = G_ij = −g_i·x_j  for i ≠ j,   and + κ g_i·e  for all j where the weights are w = M 1
+    ∂/∂K    = −M G M           since ∂M = −M ∂K M
+    ∂/∂κ    = Σ_i w_i g_i·e,   ∂/∂ν = κ Σ_i w_i g_i·(−sin ν, cos ν)
+
+The coordinates t are those of the learned parameters on the unconstrained scale of their priors: u (the kernel's
+and κ), then ν, then χ. Derivatives of K by t are central differences. Noisy observations are treated as exact ones
+with a nugget, ``K + I/χ``: an approximation, since noise of concentration χ adds about 1/χ to an angle's variance.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from vmqp import model
+from vmqp.circle import FloatArray
+from vmqp.errors import InputError
+from vmqp.kernels.bound import Bound
+from vmqp.learning.problem import Problem
+from vmqp.model import direction_weights, unit_vectors
+from vmqp.precision import factorise, try_factorise
+from vmqp.priors import Prior
+from vmqp.sampling import sample_angles
+
+__all__ = [
+    "Complete",
+    "Rule",
+    "check_angles",
+    "complete_angles",
+    "covariance_derivatives",
+    "draw_complete",
+    "observed_angles",
+    "precision_and_field",
+    "starting_points",
+]
+
+Rule = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
+"""From h and x, both (..., d, 2), to the value (...), which is to be large, and its derivative by h, (..., d, 2)."""
+
+# Fourth-order differences are right to about 1e-12. Where K is nearly singular, M G M multiplies their error.
+_STEP = 5e-4
+_STENCIL = ((1.0, 8.0 / 12.0), (-1.0, -8.0 / 12.0), (2.0, -1.0 / 12.0), (-2.0, 1.0 / 12.0))
+
+
+class _Local(NamedTuple):
+    """The local field h, (2, draws, r), and what it is made of; `pull` is the unit vector of ν."""
+
+    M: FloatArray
+    kappa: float
+    pull: FloatArray
+    weights: FloatArray
+    h: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Complete:
+    """Angles at some places of a problem, none of them missing; made by `observed_angles` or `complete_angles`."""
+
+    problem: Problem
+    X: FloatArray
+    """The places, (r, columns)."""
+    x: FloatArray
+    """Unit vectors, (2, draws, r): all cosines, then all sines."""
+    nugget: bool
+    """Whether the angles carry noise, so that 1/χ is added to the diagonal of K."""
+
+    @cached_property
+    def bound(self) -> Bound:
+        """The kernel tied to these places."""
+        problem = self.problem
+        return (
+            problem.bound if len(self.X) == problem.d else problem.kernel.bind(self.X, problem.column_names)
+        )
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The learned parameters, in the order of t: those of u first."""
+        return tuple(name for name in self.problem.learned if self.nugget or name != "noise")
+
+    def thinned(self, step: int) -> "Complete":
+        """Every `step`-th place."""
+        return Complete(self.problem, self.X[::step], self.x[:, :, ::step], self.nugget)
+
+    def values(self, t: FloatArray) -> dict[str, float]:
+        """Return the learned parameters by name."""
+        return {
+            name: float(self.problem.priors[name].from_unconstrained(t[j]))
+            for j, name in enumerate(self.names)
+        }
+
+    def drift(self, t: FloatArray) -> tuple[float, float]:
+        """Return κ and ν."""
+        values, problem = self.values(t), self.problem
+        kappa = values.get("concentration", problem.concentration.typical())
+        return kappa, values.get("direction", problem.direction.typical())
+
+    def covariance(self, t: FloatArray) -> FloatArray:
+        """Return the kernel matrix, with the nugget if there is one; far out it may not be finite."""
+        values = self.values(t)
+        with np.errstate(all="ignore"):
+            own = {name: value for name, value in values.items() if name in self.bound.parameters}
+            K = self.bound.covariance(own)
+            if self.nugget:
+                assert self.problem.noise is not None
+                K.flat[:: len(K) + 1] += 1.0 / np.float64(values.get("noise", self.problem.noise.typical()))
+        return K
+
+    def _local(self, t: FloatArray) -> "_Local | None":
+        precision = try_factorise(self.covariance(t))
+        if precision is None:
+            return None
+        M, (kappa, nu) = precision.M, self.drift(t)
+        pull = np.array([np.cos(nu), np.sin(nu)])
+        weights = direction_weights(M, self.problem.drift)
+        coupling = M - np.diag(np.diagonal(M))
+        return _Local(M, kappa, pull, weights, kappa * pull[:, None, None] * weights - self.x @ coupling)
+
+    def value(self, rule: Rule, t: FloatArray) -> float:
+        """Return the mean of the rule over draws; −inf where K has no usable factor."""
+        local = self._local(t)
+        if local is None:
+            return -np.inf
+        mean = float(np.mean(rule(np.moveaxis(local.h, 0, -1), np.moveaxis(self.x, 0, -1))[0]))
+        return mean if np.isfinite(mean) else -np.inf
+
+    def value_and_gradient(self, rule: Rule, t: FloatArray) -> tuple[float, FloatArray] | None:
+        """Return the mean of the rule over draws and its gradient by t; None where K has no usable factor."""
+        local = self._local(t)
+        if local is None:
+            return None
+        M, kappa, pull, weights, h = local
+        x = self.x
+        values, g_last = rule(np.moveaxis(h, 0, -1), np.moveaxis(x, 0, -1))
+        value = float(np.mean(values))
+        if not np.isfinite(value):
+            return None
+        g = np.moveaxis(g_last, -1, 0) / x.shape[1]
+        by_field = g.sum(axis=1)
+        along, across = pull @ by_field, np.array([-pull[1], pull[0]]) @ by_field
+        G = -(g[0].T @ x[0] + g[1].T @ x[1])
+        np.fill_diagonal(G, 0.0)
+        if self.problem.drift == "mean":
+            G += kappa * along[:, None]
+        by_covariance = -(M @ (0.5 * (G + G.T)) @ M)
+        gradient = np.zeros(len(t))
+        for j, change in covariance_derivatives(self, t):
+            gradient[j] = np.vdot(by_covariance, change)
+        for j, name in enumerate(self.names):
+            if name == "concentration":
+                slope = np.exp(self.problem.concentration.log_jacobian(t[j]))
+                gradient[j] = (along @ weights) * slope
+            elif name == "direction":
+                gradient[j] = kappa * (across @ weights)
+        return value, gradient
+
+    def log_prior(self, t: FloatArray) -> tuple[float, FloatArray]:
+        """Return the log prior density of t, that of ν left out because it is constant, and its gradient."""
+        value, gradient = 0.0, np.zeros(len(t))
+        for j, name in enumerate(self.names):
+            if name != "direction":
+                prior = self.problem.priors[name]
+                u = t[j] + _STEP * np.array([0.0, *(shift for shift, _ in _STENCIL)])
+                logs = np.asarray(prior.log_density(prior.from_unconstrained(u)) + prior.log_jacobian(u))
+                value += float(logs[0])
+                gradient[j] = (
+                    sum(weight * log for (_, weight), log in zip(_STENCIL, logs[1:], strict=True)) / _STEP
+                )
+        return value, gradient
+
+
+def covariance_derivatives(complete: Complete, t: FloatArray) -> Iterator[tuple[int, FloatArray]]:
+    """Yield j and ∂K/∂t_j for each coordinate on which K depends."""
+    for j, name in enumerate(complete.names):
+        if name in ("concentration", "direction"):
+            continue
+        total = np.zeros((len(complete.X), len(complete.X)))
+        for shift, weight in _STENCIL:
+            moved = np.array(t, dtype=np.float64)
+            moved[j] += shift * _STEP
+            total += (weight / _STEP) * complete.covariance(moved)
+        yield j, total
+
+
+def observed_angles(problem: Problem) -> Complete:
+    """The n observed places alone, with a nugget for the noise if there is noise.
+
+    >>> from vmqp import kernels, priors
+    >>> from vmqp.learning.problem import make_problem
+    >>> kernel = priors.HalfNormal(1) * kernels.Exponential(1.0)
+    >>> problem = make_problem([[0.0], [1.0]], [0.1, 0.3], [[2.0]], kernel=kernel, noise=priors.HalfNormal(10))
+    >>> observed_angles(problem).names
+    ('variance', 'concentration', 'direction', 'noise')
+    """
+    _check_problem(problem)
+    x = unit_vectors(problem.observed)
+    return Complete(problem, problem.X[: problem.n], x.T[:, None, :].copy(), problem.noise is not None)
+
+
+def complete_angles(problem: Problem, angles: npt.ArrayLike) -> Complete:
+    """Draws of the angles at all d places, (draws, d); their noise plays no part."""
+    _check_problem(problem)
+    x = unit_vectors(check_angles(angles, problem.d))
+    return Complete(problem, problem.X, np.ascontiguousarray(np.moveaxis(x, -1, 0)), False)
+
+
+def starting_points(complete: Complete) -> list[FloatArray]:
+    """Points to try: typical values, and scales from far below to far above them and the distance of places."""
+    problem, names = complete.problem, complete.names
+    mean = complete.x.mean(axis=(1, 2))
+    typical = np.array(
+        [
+            np.arctan2(mean[1], mean[0])
+            if name == "direction"
+            else float(problem.priors[name].to_unconstrained(problem.priors[name].typical()))
+            for name in names
+        ]
+    )
+    lengths = np.array([name.startswith("lengthscale") for name in names], dtype=np.float64)
+    variances = np.array(
+        [name in (complete.bound.scale_parameters or ()) for name in names], dtype=np.float64
+    )
+    factors = np.log([1.0, 0.1, 0.3, 3.0, 10.0, 0.03, 30.0]) if lengths.any() else np.zeros(1)
+    points = [typical + factor * lengths for factor in factors]
+    some = complete.X[:: max(1, len(complete.X) // 100)]
+    distance = float(np.median(np.linalg.norm(some[:, None] - some, axis=-1)))
+    for factor in (0.1, 0.3, 1.0) if lengths.any() else ():
+        point = typical.copy()
+        for j in np.flatnonzero(lengths):
+            support = problem.priors[names[j]].support
+            if support[0] < factor * distance < support[1]:
+                point[j] = problem.priors[names[j]].to_unconstrained(factor * distance)
+        points.append(point)
+    scales = np.log([1.0, 0.2, 5.0]) if variances.any() else np.zeros(1)
+    return [point + scale * variances for scale in scales for point in points]
+
+
+def draw_complete(
+    problem: Problem,
+    values: Mapping[str, float],
+    *,
+    draws: int,
+    seed: int,
+    warmup: int | None = None,
+    initial: FloatArray | None = None,
+) -> FloatArray:
+    """Draw the latent angles at the given values of all learned parameters, and join the known ones: (draws, d)."""
+    M, field = precision_and_field(problem, values)
+    start = problem.latent.start
+    if problem.noise is None:
+        coupling, pull = model.conditional(M, problem.observed, field)
+    else:
+        coupling, pull = model.noisy(M, problem.observed, field, _value(problem.noise, "noise", values))
+    begin = None if initial is None else initial[start:]
+    latent = sample_angles(coupling, pull, draws=draws, seed=seed, warmup=warmup, initial=begin)
+    return np.concatenate([np.broadcast_to(problem.observed[:start], (draws, start)), latent], axis=1)
+
+
+def precision_and_field(problem: Problem, values: Mapping[str, float]) -> tuple[FloatArray, FloatArray]:
+    """Return M, (d, d), and the field of the drift, (d, 2), at the given values of all learned parameters."""
+    own = {name: values[name] for name in problem.exchanged if name != "concentration"}
+    M = factorise(problem.bound.covariance(own)).M
+    kappa = _value(problem.concentration, "concentration", values)
+    nu = 0.0 if problem.no_drift else _value(problem.direction, "direction", values)
+    return M, model.drift_field(M, kappa, nu, problem.drift)
+
+
+def _value(prior: Prior, name: str, values: Mapping[str, float]) -> float:
+    return prior.typical() if prior.is_fixed else values[name]
+
+
+def check_angles(angles: npt.ArrayLike, d: int) -> FloatArray:
+    """Refuse anything but finite angles of shape (draws, d)."""
+    values = np.asarray(angles, dtype=np.float64)
+    if values.ndim != 2 or values.shape[1] != d or not len(values):
+        raise InputError(
+            f"complete angles of shape {values.shape} were given: give shape (draws, {d}), "
+            "one row for each draw and one angle in radians for each place, the observed ones first."
+        )
+    if not np.isfinite(values).all():
+        row, column = np.argwhere(~np.isfinite(values))[0]
+        raise InputError(
+            f"the angle of draw {row} at place {column} is {values[row, column]}: give finite angles, "
+            "or drop the draw."
+        )
+    return values
+
+
+def _check_problem(problem: Problem) -> None:
+    if not isinstance(problem, Problem):
+        raise InputError(f"problem is a {type(problem).__name__}: give what make_problem returns.")

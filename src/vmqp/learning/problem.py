@@ -1,0 +1,255 @@
+"""What is to be learned: places, observed angles, kernel, drift, noise, and the priors of all parameters.
+
+The parameters fall into three blocks, by what their update needs:
+
+=================  =====================================  =========================================
+block              parameters                             update
+=================  =====================================  =========================================
+exchanged          the kernel's, and κ (concentration)    exchange algorithm: Z depends on them
+direction          ν                                      exact von Mises conditional
+noise              χ                                      Metropolis, its normaliser is known
+=================  =====================================  =========================================
+
+The exchanged ones form a vector u on the unconstrained scale of their priors. Rows of X are ordered: the n observed
+places, then the m new ones. Learning is transductive: the new places belong to the model.
+
+>>> import numpy as np
+>>> from vmqp import kernels, priors
+>>> kernel = priors.HalfNormal(1) * kernels.Exponential(priors.LogNormal(0, 1))
+>>> problem = make_problem([[0.0], [1.0]], [0.1, 0.3], [[2.0]], kernel=kernel)
+>>> problem.exchanged
+('variance', 'lengthscale', 'concentration')
+>>> problem.values(np.zeros(3))
+{'variance': 1.0, 'lengthscale': 1.0, 'concentration': 1.0}
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from vmqp.circle import FloatArray
+from vmqp.errors import InputError
+from vmqp.kernels import Kernel
+from vmqp.kernels.bound import Bound
+from vmqp.model import Drift
+from vmqp.priors import HalfNormal, Prior, UniformAngle, as_prior
+
+__all__ = ["Problem", "make_problem"]
+
+_KAPPA, _NU = HalfNormal(1.0), UniformAngle()
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A model and its data; made by `make_problem`, which checks them."""
+
+    kernel: Kernel
+    X: FloatArray
+    """Places, (d, columns): the n observed ones first."""
+    observed: FloatArray
+    """Observed angles θ in radians, (n,)."""
+    drift: Drift
+    concentration: Prior
+    direction: Prior
+    noise: Prior | None
+    column_names: tuple[str, ...] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The geometry is d² numbers that a worker can compute faster than read.
+        return {key: value for key, value in self.__dict__.items() if key != "bound"}
+
+    @cached_property
+    def bound(self) -> Bound:
+        """The kernel tied to the places."""
+        return self.kernel.bind(self.X, self.column_names)
+
+    @property
+    def n(self) -> int:
+        """The number of observed places."""
+        return len(self.observed)
+
+    @property
+    def d(self) -> int:
+        """The number of places."""
+        return len(self.X)
+
+    @property
+    def latent(self) -> slice:
+        """The rows whose angles are not known: the new ones, or all with noise."""
+        return slice(self.n if self.noise is None else 0, self.d)
+
+    @cached_property
+    def priors(self) -> dict[str, Prior]:
+        """Every parameter's prior, learned and fixed, by name."""
+        priors = dict(self.bound.parameters) | {"concentration": self.concentration}
+        if not self.no_drift:
+            priors["direction"] = self.direction
+        return priors if self.noise is None else priors | {"noise": self.noise}
+
+    @property
+    def no_drift(self) -> bool:
+        """Whether κ is fixed at 0, so that ν means nothing."""
+        return self.concentration.is_fixed and self.concentration.typical() == 0.0
+
+    @cached_property
+    def learned(self) -> tuple[str, ...]:
+        """Names of all learned parameters."""
+        return tuple(name for name, prior in self.priors.items() if not prior.is_fixed)
+
+    @cached_property
+    def exchanged(self) -> tuple[str, ...]:
+        """Names of the learned parameters on which Z depends, in the order of the vector u."""
+        return tuple(name for name in self.learned if name not in ("direction", "noise"))
+
+    @cached_property
+    def cheap_directions(self) -> FloatArray:
+        """Orthonormal columns, (p, q): moves of u along them need no new factorisation.
+
+        They are the common scale of all variances, where each of those walks on the log scale, and κ.
+        """
+        columns = []
+        scales = self.bound.scale_parameters
+        if scales is not None and all(_walks_on_logs(self.priors[name]) for name in scales):
+            columns.append([1.0 if name in scales else 0.0 for name in self.exchanged])
+        if "concentration" in self.exchanged:
+            columns.append([1.0 if name == "concentration" else 0.0 for name in self.exchanged])
+        basis = np.array(columns).reshape(-1, len(self.exchanged)).T
+        normalised: FloatArray = basis / np.linalg.norm(basis, axis=0)
+        return normalised
+
+    def scale_of(self, u: FloatArray, base: FloatArray) -> float | None:
+        """Return c if the kernel matrix at u is c times that at `base`; None if it is not a multiple."""
+        change = {name: u[i] - base[i] for i, name in enumerate(self.exchanged) if name != "concentration"}
+        if not any(change.values()):
+            return 1.0
+        scales = self.bound.scale_parameters
+        if scales is None or not all(_walks_on_logs(self.priors[name]) for name in scales):
+            return None
+        logs = [change[name] for name in scales]
+        if any(change[name] for name in change if name not in scales) or np.ptp(logs) > 1e-12:
+            return None
+        with np.errstate(over="ignore"):
+            return float(np.exp(logs[0]))
+
+    def values(self, u: FloatArray) -> dict[str, float]:
+        """Return the exchanged parameters by name."""
+        return {
+            name: float(self.priors[name].from_unconstrained(u[i])) for i, name in enumerate(self.exchanged)
+        }
+
+    def vector(self, values: Mapping[str, float]) -> FloatArray:
+        """Return u, the inverse of `values`; other names are ignored."""
+        return np.array([float(self.priors[name].to_unconstrained(values[name])) for name in self.exchanged])
+
+    def kernel_values(self, u: FloatArray) -> dict[str, float]:
+        """Return the kernel's learned parameters by name."""
+        return {name: value for name, value in self.values(u).items() if name != "concentration"}
+
+    def concentration_at(self, u: FloatArray) -> float:
+        """Return κ."""
+        if self.concentration.is_fixed:
+            return self.concentration.typical()
+        return self.values(u)["concentration"]
+
+    def log_prior(self, u: FloatArray) -> float:
+        """Return the log prior density of u, the Jacobian of the transform included."""
+        total = 0.0
+        for i, name in enumerate(self.exchanged):
+            prior = self.priors[name]
+            total += float(prior.log_density(prior.from_unconstrained(u[i]))) + float(
+                prior.log_jacobian(u[i])
+            )
+        return total
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of the model and its data."""
+        text = repr(
+            (self.kernel, self.drift, self.concentration, self.direction, self.noise, self.column_names)
+        )
+        digest = hashlib.sha256(text.encode())
+        for array in (self.X, self.observed):
+            digest.update(repr(array.shape).encode() + np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()
+
+
+def _walks_on_logs(prior: Prior) -> bool:
+    return not prior.is_fixed and prior.support == (0.0, np.inf)
+
+
+def make_problem(
+    X: npt.ArrayLike,
+    angles: npt.ArrayLike,
+    X_new: npt.ArrayLike | None = None,
+    *,
+    kernel: Kernel,
+    drift: Drift = "constant",
+    concentration: float | Prior = _KAPPA,
+    direction: float | Prior = _NU,
+    noise: float | Prior | None = None,
+    column_names: Sequence[str] | None = None,
+) -> Problem:
+    """Check a model and its data at the door.
+
+    `angles` are in radians, one for each row of X. Without `X_new` there are no places beside the observed ones.
+    `concentration` is κ, `direction` ν and `noise` χ: each a number (fixed) or a prior (learned). Without noise the
+    observed angles are those of the process itself.
+    """
+    if not isinstance(kernel, Kernel):
+        raise InputError(f"kernel is {kernel!r}: give one such as 1.0 * kernels.Exponential(1.0).")
+    places, observed = _table(X, "X"), _angles(angles)
+    if len(observed) != len(places):
+        raise InputError(
+            f"X has {len(places)} rows and there are {len(observed)} angles: give one angle for each row."
+        )
+    if X_new is not None and np.size(X_new):
+        new = _table(X_new, "X_new")
+        if new.shape[1] != places.shape[1]:
+            raise InputError(
+                f"X has {places.shape[1]} columns and X_new has {new.shape[1]}: give both the same columns."
+            )
+        places = np.concatenate([places, new])
+    if drift not in ("constant", "mean"):
+        raise InputError(f"drift = {drift!r} was given: give 'constant' or 'mean'.")
+    kappa = as_prior(concentration, "concentration", positive=False)
+    if kappa.support[0] < 0.0:
+        raise InputError(
+            f"concentration is {concentration!r}: give a number or a prior of values from 0 up; "
+            "a negative pull is one towards the opposite direction."
+        )
+    nu = as_prior(direction, "direction", positive=False)
+    if not nu.is_fixed and not isinstance(nu, UniformAngle):
+        raise InputError(f"direction is {direction!r}: give an angle in radians, or priors.UniformAngle().")
+    chi = None if noise is None else as_prior(noise, "noise")
+    names = None if column_names is None else tuple(column_names)
+    problem = Problem(kernel, places, observed, drift, kappa, nu, chi, names)
+    taken = {"concentration", "direction", "noise"} & set(problem.bound.parameters)
+    if taken:
+        raise InputError(f"a kernel's parameter is called {taken.pop()!r}: give the kernel another name=...")
+    return problem
+
+
+def _table(X: npt.ArrayLike, name: str) -> FloatArray:
+    table = np.array(X, dtype=np.float64)
+    if table.ndim != 2:
+        raise InputError(
+            f"{name} has shape {table.shape}: give a table of rows and columns; one column is {name}[:, None]."
+        )
+    return table
+
+
+def _angles(angles: npt.ArrayLike) -> FloatArray:
+    values = np.array(angles, dtype=np.float64)
+    if values.ndim != 1 or not len(values):
+        raise InputError(
+            f"the angles have shape {values.shape}: give one number in radians for each row of X."
+        )
+    if not np.isfinite(values).all():
+        row = int(np.argmin(np.isfinite(values)))
+        raise InputError(f"the angle at row {row} is {values[row]}: give finite angles, or drop the row.")
+    return values

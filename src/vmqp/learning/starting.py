@@ -1,0 +1,85 @@
+"""Where chains start: around the maximum pseudo-likelihood on the observed places, over-dispersed between chains."""
+
+import numpy as np
+
+from vmqp.chain import State
+from vmqp.circle import wrap
+from vmqp.errors import NotPositiveDefiniteError
+from vmqp.learning.method import Method
+from vmqp.learning.moves import angles_support, fields_support, make_sampler, start_counters
+from vmqp.learning.point import Point, angles_target, factorised, fields_target
+from vmqp.learning.problem import Problem
+from vmqp.learning.proposals import start_adaptation
+from vmqp.learning.pseudolikelihood import Maximum
+from vmqp.precision import factorise
+from vmqp.sampling.random import seed_streams
+
+__all__ = ["start"]
+
+_SPREAD = 2.0  # standard deviations, so that chains start further apart than they will be
+_PROBES = 5
+_TRIES = 20
+
+
+def start(problem: Problem, method: Method, maximum: Maximum, seed: int, chain: int) -> State:
+    """Return the state of a chain before its first iteration."""
+    own = np.random.SeedSequence(seed, spawn_key=(chain,))
+    streams = seed_streams(own, 1)
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(chain, 1)))
+    point = _over_dispersed(problem, maximum, rng)
+    direction = problem.direction.typical() if problem.direction.is_fixed else maximum.direction
+    if not problem.direction.is_fixed and not problem.no_drift:
+        direction = float(wrap(direction + 0.5 * rng.standard_normal()))
+    noise_u, noise = 0.0, None
+    if problem.noise is not None:
+        noise = maximum.values.get("noise", problem.noise.typical())
+        if not problem.noise.is_fixed:
+            noise_u = float(problem.noise.to_unconstrained(noise)) + 0.5 * rng.standard_normal()
+            noise = float(problem.noise.from_unconstrained(noise_u))
+    x = np.ones((2, 1, problem.d)) * np.sqrt(0.5)
+    x[:, 0, : problem.n] = np.stack([np.cos(problem.observed), np.sin(problem.observed)])
+    target = fields_target(problem, point, direction)
+    inner = make_sampler(method.sampler, target, fields_support(method.sampler, point))
+    inner_counters = start_counters(inner, streams)
+    fictitious = inner.init(streams).x
+    outer_counters = inner_counters
+    if problem.latent.start < problem.d:
+        latent = angles_target(problem, point, x, direction, noise)
+        outer = make_sampler(
+            method.sampler, latent, angles_support(method.sampler, problem, point, latent, noise)
+        )
+        outer_counters = start_counters(outer, streams)
+        x[:, :, problem.latent] = outer.init(streams).x
+    adaptation = start_adaptation(maximum.u, maximum.covariance)
+    return {
+        "streams": streams,
+        "x": x,
+        "fictitious": fictitious,
+        "u": point.u,
+        "base": point.base,
+        "direction": np.array(direction),
+        "noise": np.array(noise_u),
+        "iteration": np.array(0),
+        "outer_tuning": outer_counters.tuning,
+        "outer_steps": outer_counters.steps,
+        "inner_tuning": inner_counters.tuning,
+        "inner_steps": inner_counters.steps,
+        "probes": np.zeros(_PROBES, np.int64),
+    } | {f"adaptation_{name}": value for name, value in adaptation._asdict().items()}
+
+
+def _over_dispersed(problem: Problem, maximum: Maximum, rng: np.random.Generator) -> Point:
+    """A point near the maximum whose kernel matrix of all d places has a factor."""
+    shift = np.linalg.cholesky(maximum.covariance) @ rng.standard_normal(len(maximum.u))
+    spread = _SPREAD
+    for _ in range(_TRIES):
+        u = maximum.u + spread * shift
+        point = factorised(problem, u)
+        if point is not None and np.isfinite(problem.log_prior(u)):
+            return point
+        spread *= 0.7
+    factorise(problem.bound.covariance(problem.kernel_values(maximum.u)))
+    raise NotPositiveDefiniteError(
+        "no parameters near the maximum pseudo-likelihood give all places a usable kernel matrix: "
+        "add a kernels.Nugget, or remove places that are closer than the kernel can tell apart."
+    )

@@ -1,0 +1,234 @@
+"""One chain on its way: its state unpacked, with the matrices at the current parameters.
+
+Everything beside the state's arrays is a function of them, so a chain that is put down and taken up again goes on
+as if nothing had happened.
+"""
+
+import math
+
+import numpy as np
+
+from vmqp.chain import State
+from vmqp.circle import FloatArray
+from vmqp.learning.exchange import exchange
+from vmqp.learning.inner import needed_steps
+from vmqp.learning.method import Method
+from vmqp.learning.moves import Counters, angles_support, fields_support, make_sampler, move
+from vmqp.learning.point import (
+    Point,
+    angles_target,
+    energy,
+    factorised,
+    fields_target,
+    mass_noise,
+    rescaled,
+)
+from vmqp.learning.problem import Problem
+from vmqp.learning.proposals import Adaptation, adapted, directions
+from vmqp.learning.simple import draw_direction, draw_uniform, move_noise
+from vmqp.sampling.hybrid import Hybrid
+from vmqp.sampling.random import fill_normal
+from vmqp.sampling.sampler import Sampler
+from vmqp.sampling.sampler import State as AngleState
+
+__all__ = ["STATISTICS", "Walker"]
+
+STATISTICS = (
+    "acceptance_factorised",
+    "acceptance_cheap",
+    "acceptance_noise",
+    "inner_steps",
+    "inner_needed",
+    "energy",
+)
+_PROBES = (0.1, 0.3, 0.5, 0.75, 1.0)  # shares of the warm-up at which the inner chain's length is measured
+_LASTING = 3  # the last so many probes decide
+
+
+class Walker:
+    """The moves of one chain, on its own copy of a state."""
+
+    def __init__(self, problem: Problem, method: Method, warmup: int, state: State) -> None:
+        self.problem, self.method, self.warmup = problem, method, warmup
+        self.rng = state["streams"].copy()
+        self.x, self.fictitious = state["x"].copy(), state["fictitious"].copy()
+        self.direction = float(state["direction"])
+        self.noise_u = float(state["noise"])
+        self.iteration = int(state["iteration"])
+        self.adaptation = Adaptation(*(state[f"adaptation_{name}"] for name in Adaptation._fields))
+        self.outer = Counters(state["outer_tuning"], state["outer_steps"])
+        self.inner = Counters(state["inner_tuning"], state["inner_steps"])
+        self.probes = state["probes"].copy()
+        self.statistics = [math.nan] * len(STATISTICS)
+        base = factorised(problem, state["base"])
+        point = None if base is None else rescaled(problem, base, state["u"])
+        assert point is not None, "the state's parameters have a factor"
+        self.point: Point = point
+        self.log_prior = problem.log_prior(self.point.u)
+        self._support: tuple[object, ...] | None = None
+        self._directions = directions(self.adaptation.covariance, problem.cheap_directions)
+
+    def state(self) -> State:
+        """Pack the chain into arrays."""
+        arrays = {
+            "streams": self.rng.copy(),
+            "x": self.x.copy(),
+            "fictitious": self.fictitious.copy(),
+            "u": self.point.u.copy(),
+            "base": self.point.base.copy(),
+            "direction": np.array(self.direction),
+            "noise": np.array(self.noise_u),
+            "iteration": np.array(self.iteration),
+            "outer_tuning": self.outer.tuning,
+            "outer_steps": self.outer.steps,
+            "inner_tuning": self.inner.tuning,
+            "inner_steps": self.inner.steps,
+            "probes": self.probes.copy(),
+        }
+        return arrays | {f"adaptation_{name}": value for name, value in self.adaptation._asdict().items()}
+
+    @property
+    def noise(self) -> float | None:
+        """χ, or None for a model without noise."""
+        if self.problem.noise is None:
+            return None
+        if self.problem.noise.is_fixed:
+            return self.problem.noise.typical()
+        return float(self.problem.noise.from_unconstrained(self.noise_u))
+
+    @property
+    def needed(self) -> int:
+        """Steps that the inner chain needs, from the last probes; before the first, a guess."""
+        known = self.probes[self.probes > 0][-_LASTING:]
+        return int(known.max()) if len(known) else 10
+
+    @property
+    def inner_length(self) -> int:
+        """Steps of the inner chain."""
+        return self.needed if self.method.inner_steps is None else self.method.inner_steps
+
+    def parameters(self) -> dict[str, float]:
+        """All learned parameters by name."""
+        values = self.problem.values(self.point.u)
+        if "direction" in self.problem.learned:
+            values["direction"] = self.direction
+        if "noise" in self.problem.learned:
+            values["noise"] = float(self.noise or 0.0)
+        return values
+
+    def iterate(self) -> None:
+        """One iteration of all blocks."""
+        adapting = self.iteration < self.warmup
+        self._move_angles(adapting)
+        acceptance = np.full(3, math.nan)
+        if "direction" in self.problem.learned:
+            self.direction = draw_direction(self.rng, self.problem, self.point, self.x)
+        if "noise" in self.problem.learned:
+            step = math.exp(self.adaptation.log_steps[2])
+            self.noise_u, acceptance[2] = move_noise(self.rng, self.problem, self.x, self.noise_u, step)
+        acceptance[:2] = self._move_parameters(adapting)
+        if adapting:
+            self._adapt(acceptance)
+        self.iteration += 1
+        level = energy(self.problem, self.point, self.x, self.direction)
+        self.statistics = [*acceptance.tolist(), float(self.inner_length), float(self.needed), level]
+
+    def _move_angles(self, adapting: bool) -> None:
+        latent = self.problem.latent
+        if latent.start == self.problem.d:
+            return
+        sampler = self._angle_sampler()
+        steps = self.inner_length if self.method.outer_steps is None else self.method.outer_steps
+        start = np.ascontiguousarray(self.x[:, :, latent])
+        moved, self.outer = move(self.rng, sampler, start, self.outer, steps, adapting)
+        self.x = self.x.copy()
+        self.x[:, :, latent] = moved
+
+    def _angle_sampler(self) -> Sampler:
+        """The sampler of the latent angles; what it needs of the matrices is kept while they stay the same."""
+        noise, kind = self.noise, self.method.sampler
+        target = angles_target(self.problem, self.point, self.x, self.direction, noise)
+        key = (self.point.hollow, None if noise is None else mass_noise(noise))
+        if self._support is None or self._support[0] is not key[0] or self._support[1] != key[1]:
+            self._support = (*key, angles_support(kind, self.problem, self.point, target, noise))
+        return make_sampler(kind, target, self._support[2])  # type: ignore[arg-type]
+
+    def _move_parameters(self, adapting: bool) -> tuple[float, float]:
+        """Exchange moves; return the mean acceptance of those with a factorisation, and of the others."""
+        if self.method.steps is not None:
+            return self._propose(np.diag(self.method.steps), True, adapting), math.nan
+        p, q = self.problem.cheap_directions.shape
+        if not p:
+            return math.nan, math.nan
+        steps = np.exp(self.adaptation.log_steps)
+        first = self._propose(steps[0] * self._directions.factorised, True, adapting) if p > q else math.nan
+        count = max(self.method.cheap_moves, 1 if p == q else 0) if q else 0
+        rest = [self._propose(steps[1] * self._directions.cheap, False, adapting) for _ in range(count)]
+        return first, float(np.mean(rest)) if rest else math.nan
+
+    def _propose(self, columns: FloatArray, new_factor: bool, adapting: bool) -> float:
+        """One exchange move; return its probability of acceptance."""
+        shift = np.empty(columns.shape[1])
+        fill_normal(self.rng, 0, shift)
+        u = self.point.u + columns @ shift
+        level = self.problem.log_prior(u)
+        if not level > -np.inf:
+            return 0.0
+        there = factorised(self.problem, u) if new_factor else rescaled(self.problem, self.point, u)
+        if there is None:
+            return 0.0
+        outcome = exchange(
+            self.rng, self.problem, self.method, self.point, there, self.x, self.direction, self.noise,
+            self.fictitious if self.method.inner_start == "persistent" else self.x,
+            self.inner_length, self.inner, adapting,
+        )  # fmt: skip
+        self.fictitious, self.inner = outcome.fictitious, outcome.counters
+        log_ratio = level - self.log_prior + outcome.log_ratio
+        acceptance = math.exp(min(0.0, log_ratio)) if log_ratio > -745.0 else 0.0
+        if draw_uniform(self.rng) < acceptance:
+            self.point, self.x, self.log_prior = there, outcome.x, level
+        return acceptance
+
+    def _adapt(self, acceptance: FloatArray) -> None:
+        wanted = np.array([*self._wanted(), 0.44])
+        self.adaptation = adapted(self.adaptation, self.point.u, acceptance, wanted)
+        self._directions = directions(self.adaptation.covariance, self.problem.cheap_directions)
+        done = self.iteration + 1
+        for k, share in enumerate(_PROBES):
+            if done == max(1, round(share * self.warmup)):
+                self._probe(k)
+        if done == self.warmup:
+            self._freeze()
+
+    def _wanted(self) -> tuple[float, float]:
+        """Wanted acceptance: that of a random walk in so many dimensions, less the noise of the exchange."""
+        p, q = self.problem.cheap_directions.shape
+        rates = {0: 0.3, 1: 0.3, 2: 0.25}
+        return rates.get(p - q, 0.2), rates.get(q, 0.2)
+
+    def _fields_sampler(self) -> Sampler:
+        target = fields_target(self.problem, self.point, self.direction)
+        return make_sampler(self.method.sampler, target, fields_support(self.method.sampler, self.point))
+
+    def _probe(self, k: int) -> None:
+        """Measure the length that the inner chain needs, with a chain that is then thrown away."""
+        nothing = np.empty((0, 1, self.problem.d))
+        state = AngleState(self.fictitious.copy(), nothing, self.inner.tuning, self.inner.steps)
+        self.probes[k] = needed_steps(
+            self.rng, self.problem, self.point, self.direction, self._fields_sampler(), state
+        )
+
+    def _freeze(self) -> None:
+        """End the adaptation of both HMC samplers."""
+        for name in ("inner", "outer"):
+            counters: Counters = getattr(self, name)
+            inner = name == "inner"
+            if not inner and self.problem.latent.start == self.problem.d:
+                continue
+            sampler = self._fields_sampler() if inner else self._angle_sampler()
+            if not isinstance(sampler, Hybrid):
+                continue
+            x = self.fictitious if inner else np.ascontiguousarray(self.x[:, :, self.problem.latent])
+            state = AngleState(x, np.empty((0, 1, x.shape[2])), counters.tuning, counters.steps)
+            state = sampler.freeze(self.rng, state)
+            setattr(self, name, Counters(state.tuning, state.steps))
