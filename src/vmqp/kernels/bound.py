@@ -136,3 +136,7 @@ class Bound:
     def covariance(self, values: Mapping[str, float]) -> FloatArray:
         """Return the kernel matrix K, (d, d), symmetric to the last bit."""
         return self.pairs.values(values).take(self.index)
+
+    def triangle(self, values: Mapping[str, float]) -> FloatArray:
+        """Return the lower triangle of the kernel matrix, row by row, (d (d + 1) / 2,)."""
+        return self.pairs.values(values)

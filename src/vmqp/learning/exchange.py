@@ -18,11 +18,12 @@ from vmqp.circle import FloatArray
 from vmqp.learning.bridging import AugmentedBridge, HeatBathBridge, Transition, cross
 from vmqp.learning.method import Method
 from vmqp.learning.moves import Counters, fields_support, make_sampler, move
-from vmqp.learning.point import Point, angles_target, energy, fields_target
+from vmqp.learning.point import Point, Sums, angles_target, energy, fields_target, sums
 from vmqp.learning.problem import Problem
 from vmqp.sampling.sampler import Streams
+from vmqp.sampling.target import Target
 
-__all__ = ["Exchanged", "exchange"]
+__all__ = ["Exchanged", "Present", "exchange"]
 
 
 class Exchanged(NamedTuple):
@@ -31,62 +32,80 @@ class Exchanged(NamedTuple):
     log_ratio: float
     x: FloatArray
     """All d angles if it is accepted, (2, 1, d)."""
+    known: Sums
+    """Their sums at the proposed factorisation."""
     fictitious: FloatArray
     """ξ at the end of the inner chain."""
     counters: Counters
+
+
+class Present(NamedTuple):
+    """Where a chain stands when it proposes."""
+
+    point: Point
+    x: FloatArray
+    """All d angles, (2, 1, d)."""
+    known: Sums
+    """The sums of x at the point's factorisation."""
+    direction: float
+    noise: float | None
 
 
 def exchange(
     rng: Streams,
     problem: Problem,
     method: Method,
-    here: Point,
+    here: Present,
     there: Point,
-    x: FloatArray,
-    direction: float,
-    noise: float | None,
     start: FloatArray,
     steps: int,
     counters: Counters,
     adapting: bool,
 ) -> Exchanged:
-    """Return the log of the acceptance ratio of a symmetric proposal, without the priors."""
-    new_x, data = _data_term(rng, problem, method, here, there, x, direction, noise)
-    target = fields_target(problem, there, direction)
+    """Propose `there`, with an inner chain of some steps from `start`; the log ratio is without the priors."""
+    new_x, known, data = _data_term(rng, problem, method, here, there)
+    target = fields_target(there, here.direction)
     sampler = make_sampler(method.sampler, target, fields_support(method.sampler, there))
     fictitious, counters = move(rng, sampler, start, counters, steps, adapting)
-    # eq_ap:AIC, or eq:ratio_normalizing where K = 0
-    present = fields_target(problem, here, direction)
-    xi = fictitious.copy()
-    bridge: Transition | None = None
-    if method.bridge and method.bridging == "heatbath":
-        bridge = HeatBathBridge(target, present)
-    elif method.bridge:
-        bridge = AugmentedBridge(target, present, (there.root, here.root))
-    normalisers, _ = cross(rng, target, present, xi, method.bridge, bridge)
-    return Exchanged(data + normalisers, new_x, fictitious, counters)
+    normalisers = _normalisers(rng, method, here, there, target, fictitious)
+    return Exchanged(data + normalisers, new_x, known, fictitious, counters)
+
+
+def _sums_at(there: Point, here: Present) -> Sums:
+    return here.known if there.base is here.point.base else sums(there.base, here.x)
 
 
 def _data_term(
-    rng: Streams,
-    problem: Problem,
-    method: Method,
-    here: Point,
-    there: Point,
-    x: FloatArray,
-    direction: float,
-    noise: float | None,
-) -> tuple[FloatArray, float]:
-    """The angles and log f(φ|w') − log f(φ|w), or the sum along the path on which the latent angles are dragged."""
-    plain = energy(problem, here, x, direction) - energy(problem, there, x, direction)
+    rng: Streams, problem: Problem, method: Method, here: Present, there: Point
+) -> tuple[FloatArray, Sums, float]:
+    """The angles, their sums and log f(φ|w') − log f(φ|w), or the sum along the path of dragged angles."""
+    known = _sums_at(there, here)
+    plain = energy(here.point, here.known, here.direction) - energy(there, known, here.direction)
     latent = problem.latent
     if not method.drag or latent.start == problem.d:
-        return x, plain
-    first = angles_target(problem, here, x, direction, noise)
-    second = angles_target(problem, there, x, direction, noise)
-    dragged = np.ascontiguousarray(x[:, :, latent])
+        return here.x, known, plain
+    first = angles_target(problem, here.point, here.x, here.direction, here.noise)
+    second = angles_target(problem, there, here.x, here.direction, here.noise)
+    dragged = np.ascontiguousarray(here.x[:, :, latent])
     path, start = cross(rng, first, second, dragged, method.drag, HeatBathBridge(first, second))
-    new_x = x.copy()
-    new_x[:, :, latent] = dragged
+    x = here.x.copy()
+    x[:, :, latent] = dragged
     # The conditional densities differ from the full one by terms of the observed angles alone.
-    return new_x, plain + path - start
+    return x, sums(there.base, x), plain + path - start
+
+
+def _normalisers(
+    rng: Streams, method: Method, here: Present, there: Point, target: Target, fictitious: FloatArray
+) -> float:
+    """The estimate of log Z(w)/Z(w') from ξ: ``eq:ratio_normalizing``, or ``eq_ap:AIC`` where K > 0."""
+    if not method.bridge:
+        own = sums(there.base, fictitious)
+        other = own if there.base is here.point.base else sums(here.point.base, fictitious)
+        return energy(there, own, here.direction) - energy(here.point, other, here.direction)
+    present = fields_target(here.point, here.direction)
+    bridge: Transition = (
+        HeatBathBridge(target, present)
+        if method.bridging == "heatbath"
+        else AugmentedBridge(target, present, (there.root, here.point.root))
+    )
+    return cross(rng, target, present, fictitious.copy(), method.bridge, bridge)[0]

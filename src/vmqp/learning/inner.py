@@ -10,7 +10,7 @@ import numpy as np
 from scipy.signal import fftconvolve
 
 from vmqp.circle import FloatArray
-from vmqp.learning.point import Point, drift, factorised
+from vmqp.learning.point import Point, drift_field, factorised
 from vmqp.learning.problem import Problem
 from vmqp.sampling.sampler import Sampler, State, Streams
 
@@ -48,10 +48,10 @@ def energy_gradients(problem: Problem, point: Point, direction: float, angles: F
     for j in range(len(problem.exchanged)):
         step = np.zeros(len(problem.exchanged))
         step[j] = _STEP
-        ends = [factorised(problem, point.u + step), factorised(problem, point.u - step)]
+        ends = [factorised(problem, u, problem.values(u)) for u in (point.u + step, point.u - step)]
         upper, lower = (point if end is None else end for end in ends)
         change = (upper.hollow - lower.hollow) / (2.0 * _STEP)
-        pull = (drift(problem, upper, direction) - drift(problem, lower, direction)) / (2.0 * _STEP)
+        pull = (drift_field(upper, direction) - drift_field(lower, direction)) / (2.0 * _STEP)
         quadratic = np.einsum("ki,ki->k", c @ change, c) + np.einsum("ki,ki->k", s @ change, s)
         columns.append(0.5 * quadratic - c @ pull[0] - s @ pull[1])
     result: FloatArray = np.array(columns).T.reshape(len(angles), -1)

@@ -31,8 +31,8 @@ class Method:
     bridging: Literal["heatbath", "augmented"] = "heatbath"
     drag: int = 0
     """Densities through which the latent angles are dragged along with the parameters; 0 leaves them in place."""
-    cheap_moves: int = 2
-    """Moves along the common scale and κ for each one that needs a factorisation."""
+    cheap_moves: int | None = None
+    """Moves along the common scale and κ for each one that needs a factorisation; None: 2, or 1 where they cost."""
     steps: tuple[float, ...] | None = None
     """Fixed standard deviations of joint proposals of u, one for each parameter; None adapts them in warm-up."""
 
@@ -55,7 +55,7 @@ class Method:
             "cheap_moves": 0,
         }.items():
             value = getattr(self, name)
-            if value is None and name in ("inner_steps", "outer_steps"):
+            if value is None and name in ("inner_steps", "outer_steps", "cheap_moves"):
                 continue
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise InputError(f"{name} is {value!r}: give a whole number, {least} or more.")

@@ -1,31 +1,37 @@
 """A point of the parameters' space with the matrices that belong to it.
 
-The kernel matrix is factorised at ``base``. At any u that differs from it by a common scale c of all variances, and
-by κ, the same factor serves: K(u) = c K(base). A point keeps both, so that what is computed at a state of the chain
-does not depend on how the chain came there.
+At any u that differs from that of a factorisation by a common scale c of all variances, and by κ, the same factor
+serves: K(u) = c K(base). A point keeps the base, so that what is computed at a state of the chain does not depend on
+how the chain came there. The energy of given angles at all points of one base follows from three sums.
 
 The diagonal of M cancels in every ratio that learning needs (cos 0 = 1), so only the hollow matrix is kept.
 """
 
-from dataclasses import dataclass, replace
-from dataclasses import field as dataclass_field
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 
 from vmqp.circle import FloatArray
 from vmqp.learning.problem import Problem
-from vmqp.precision import try_factorise
+from vmqp.precision import try_factorise_triangle
 from vmqp.sampling.augmented import augmentation
 from vmqp.sampling.factor import DenseFactor
-from vmqp.sampling.linear import apply_coupling
+from vmqp.sampling.linear import apply_coupling, dense_product
 from vmqp.sampling.target import Dense, Target
 from vmqp.sampling.whitening import CovarianceRoot, Whitening, whiten
 
 __all__ = [
+    "Factorisation",
     "Point",
+    "Sums",
     "angles_target",
     "angles_whitening",
-    "drift",
+    "drift_field",
     "energy",
     "factorised",
     "fields_target",
@@ -33,6 +39,7 @@ __all__ = [
     "log_density",
     "mass_noise",
     "rescaled",
+    "sums",
 ]
 
 _TINY = 1e-60  # beyond this and its inverse a scale is refused: squares of fields would overflow
@@ -40,111 +47,153 @@ _NOISE_GRID = 0.5  # the mass of HMC follows log χ in steps of this size: it is
 
 
 @dataclass(frozen=True, eq=False)
+class Factorisation:
+    """What a Cholesky factorisation of the kernel matrix at one u gives; points that differ by a scale share it."""
+
+    u: FloatArray
+    lower: FloatArray
+    """The factor of K(u)."""
+    hollow: FloatArray
+    """M(u) with a diagonal of zeros."""
+    diagonal: FloatArray
+    weights: FloatArray
+    """Weight of each place in the drift: 1, or M(u) 1."""
+
+    @cached_property
+    def root(self) -> DenseFactor:
+        """The paper's A with AᵀA = λ1 − M, ``eq:cholesky_full``; only the augmented methods ask for it."""
+        nothing = np.zeros((2, len(self.diagonal)))
+        root = augmentation(Target(Dense(self.hollow), self.diagonal, nothing), "scalar")
+        assert isinstance(root, DenseFactor)
+        return root
+
+
+@dataclass(frozen=True, eq=False)
 class Point:
     """Parameters u, and M(u) without its diagonal."""
 
     u: FloatArray
-    base: FloatArray
-    """Where the factorisation was made."""
+    base: Factorisation
     scale: float
-    """K(u) = scale · K(base)."""
+    """K(u) = scale · K(base.u)."""
     concentration: float
-    lower: FloatArray
-    """The Cholesky factor of K(base)."""
-    base_hollow: FloatArray
-    base_diagonal: FloatArray
-    base_weights: FloatArray
+    pull: float
+    """By what the base's weights are multiplied in the drift: κ, or κ/scale where they are M 1."""
     hollow: FloatArray
-    """M(u) with a diagonal of zeros."""
-    base_roots: list[DenseFactor] = dataclass_field(default_factory=list)
-    """The paper's root A at the base, once it was asked for; points of one factorisation share the list."""
+
+    @property
+    def diagonal(self) -> FloatArray:
+        """The diagonal of M(u)."""
+        return self.base.diagonal / self.scale
 
     @property
     def root(self) -> DenseFactor:
-        """A with AᵀA = λ1 − M, ``eq:cholesky_full``; computed once for each factorisation."""
-        if not self.base_roots:
-            nothing = np.zeros((2, len(self.base_diagonal)))
-            target = Target(Dense(self.base_hollow), self.base_diagonal, nothing)
-            root = augmentation(target, "scalar")
-            assert isinstance(root, DenseFactor)
-            self.base_roots.append(root)
+        """The paper's A at u."""
         size = 1.0 / np.sqrt(self.scale)
-        upper, lower = self.base_roots[0]
+        upper, lower = self.base.root
         return DenseFactor(upper, lower) if self.scale == 1.0 else DenseFactor(upper * size, lower * size)
 
-    @property
-    def weights(self) -> FloatArray:
-        """Weight of each place in the drift at scale 1, times κ: the pull is this times (cos ν, sin ν)."""
-        return self.concentration * self.base_weights
 
-
-def factorised(problem: Problem, u: FloatArray) -> Point | None:
+def factorised(problem: Problem, u: FloatArray, values: Mapping[str, float]) -> Point | None:
     """Return the point at u by a new factorisation, or None where K is not positive definite."""
-    values = problem.kernel_values(u)
-    precision = try_factorise(problem.bound.covariance(values))
+    triangle = problem.bound.triangle(problem.kernel_values(values))
+    precision = try_factorise_triangle(triangle, problem.d)
     if precision is None:
         return None
     weights = np.ones(problem.d) if problem.drift == "constant" else precision.M.sum(axis=1)
     diagonal = precision.M.diagonal().copy()
     np.fill_diagonal(precision.M, 0.0)
-    kappa = problem.concentration_at(u)
-    return Point(u, u, 1.0, kappa, precision.L, precision.M, diagonal, weights, precision.M)
+    kappa = problem.concentration_of(values)
+    base = Factorisation(u, precision.L, precision.M, diagonal, weights)
+    return Point(u, base, 1.0, kappa, kappa, base.hollow)
 
 
-def rescaled(problem: Problem, point: Point, u: FloatArray) -> Point | None:
+def rescaled(problem: Problem, point: Point, u: FloatArray, values: Mapping[str, float]) -> Point | None:
     """Return the point at u, which differs from `point` by a common scale and κ only; None if it overflows."""
-    scale = problem.scale_of(u, point.base)
+    scale = problem.scale_of(u, point.base.u)
     assert scale is not None, "the move leaves the common scale"
     if not _TINY < scale < 1.0 / _TINY:
         return None
     if scale == point.scale:
         hollow = point.hollow
     else:
-        hollow = point.base_hollow if scale == 1.0 else point.base_hollow * (1.0 / scale)
-    return replace(point, u=u, scale=scale, concentration=problem.concentration_at(u), hollow=hollow)
+        hollow = point.base.hollow if scale == 1.0 else point.base.hollow * (1.0 / scale)
+    kappa = problem.concentration_of(values)
+    return Point(u, point.base, scale, kappa, kappa / scale if problem.drift == "mean" else kappa, hollow)
 
 
-def drift(problem: Problem, point: Point, direction: float) -> FloatArray:
+class Sums(NamedTuple):
+    """What the density of all d angles asks of them at one factorisation; one pass over M."""
+
+    quadratic: float
+    """½ Σ_{i≠j} M_ij x_i·x_j at scale 1."""
+    along: float
+    """Σ_i w_i cos φ_i, with the drift's weights at scale 1."""
+    across: float
+    """Σ_i w_i sin φ_i."""
+
+
+@njit(cache=True, nogil=True)
+def _sums(matrix, weights, x):  # type: ignore[no-untyped-def]
+    product = np.empty_like(x)
+    dense_product(matrix, x, product, True, True)
+    quadratic = along = across = 0.0
+    for i in range(x.shape[2]):
+        quadratic += x[0, 0, i] * product[0, 0, i] + x[1, 0, i] * product[1, 0, i]
+        along += weights[i] * x[0, 0, i]
+        across += weights[i] * x[1, 0, i]
+    return 0.5 * quadratic, along, across
+
+
+def sums(base: Factorisation, x: FloatArray) -> Sums:
+    """Return the sums of unit vectors x, (2, 1, d)."""
+    return Sums(*_sums(base.hollow, base.weights, x))
+
+
+def energy(point: Point, known: Sums, direction: float) -> float:
+    """U of all d angles, ``eq:Z_w_definition``, without the diagonal of M."""
+    drift = math.cos(direction) * known.along + math.sin(direction) * known.across
+    return known.quadratic / point.scale - point.pull * drift
+
+
+def drift_field(point: Point, direction: float) -> FloatArray:
     """The field of the drift, (2, d)."""
-    # drift="mean": the weights are M 1, which falls with the scale of K as M does.
-    size = 1.0 / point.scale if problem.drift == "mean" else 1.0
-    pull = np.array([[np.cos(direction)], [np.sin(direction)]])
-    field: FloatArray = pull * (size * point.weights)
-    return field
+    weights = point.pull * point.base.weights
+    return np.stack([math.cos(direction) * weights, math.sin(direction) * weights])
 
 
-def fields_target(problem: Problem, point: Point, direction: float) -> Target:
+def fields_target(point: Point, direction: float) -> Target:
     """The density of all d angles before any data: what the inner chain of the exchange draws from."""
-    return Target(Dense(point.hollow), point.base_diagonal / point.scale, drift(problem, point, direction))
+    return Target(Dense(point.hollow), point.diagonal, drift_field(point, direction))
 
 
 def angles_target(
     problem: Problem, point: Point, x: FloatArray, direction: float, noise: float | None
 ) -> Target:
     """The density of the latent angles given the data; the observed rows of x, (2, 1, d), hold θ if no noise."""
-    field = drift(problem, point, direction)
+    field = drift_field(point, direction)
     n = problem.n
     if noise is not None:
         # eq:noisy
         theta = np.stack([np.cos(problem.observed), np.sin(problem.observed)])
         field[:, :n] += noise * theta
-        return Target(Dense(point.hollow), point.base_diagonal / point.scale, field)
+        return Target(Dense(point.hollow), point.diagonal, field)
     # eq:conditional_density
     coupling = np.ascontiguousarray(point.hollow[n:, n:])
     rho = field[:, n:] - x[:, 0, :n] @ point.hollow[:n, n:]
-    return Target(Dense(coupling), point.base_diagonal[n:] / point.scale, np.ascontiguousarray(rho))
+    return Target(Dense(coupling), point.diagonal[n:], np.ascontiguousarray(rho))
 
 
 def fields_whitening(point: Point) -> Whitening:
     """The mass of HMC on all d angles: W⁻¹ is the kernel matrix."""
-    return CovarianceRoot(point.lower, point.scale)
+    return CovarianceRoot(point.base.lower, point.scale)
 
 
 def angles_whitening(problem: Problem, point: Point, target: Target, noise: float | None) -> Whitening:
     """The mass of HMC on the latent angles."""
     if noise is None:
         n = problem.n
-        return CovarianceRoot(np.ascontiguousarray(point.lower[n:, n:]), point.scale)
+        return CovarianceRoot(np.ascontiguousarray(point.base.lower[n:, n:]), point.scale)
     extra = np.zeros(problem.d)
     extra[: problem.n] = mass_noise(noise)
     return whiten(target, extra)
@@ -160,8 +209,3 @@ def log_density(target: Target, x: FloatArray) -> float:
     product = np.empty_like(x)
     apply_coupling(target.coupling, x, product)
     return float(np.vdot(target.field, x[:, 0]) - 0.5 * np.vdot(x, product))
-
-
-def energy(problem: Problem, point: Point, x: FloatArray, direction: float) -> float:
-    """U of all d angles, ``eq:Z_w_definition``, without the diagonal of M."""
-    return -log_density(fields_target(problem, point, direction), x)

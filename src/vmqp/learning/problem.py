@@ -146,24 +146,21 @@ class Problem:
         """Return u, the inverse of `values`; other names are ignored."""
         return np.array([float(self.priors[name].to_unconstrained(values[name])) for name in self.exchanged])
 
-    def kernel_values(self, u: FloatArray) -> dict[str, float]:
-        """Return the kernel's learned parameters by name."""
-        return {name: value for name, value in self.values(u).items() if name != "concentration"}
+    def kernel_values(self, values: Mapping[str, float]) -> dict[str, float]:
+        """Return those of the exchanged parameters that belong to the kernel."""
+        return {name: value for name, value in values.items() if name != "concentration"}
 
-    def concentration_at(self, u: FloatArray) -> float:
-        """Return κ."""
-        if self.concentration.is_fixed:
-            return self.concentration.typical()
-        return self.values(u)["concentration"]
+    def concentration_of(self, values: Mapping[str, float]) -> float:
+        """Return κ at given exchanged parameters."""
+        return values["concentration"] if "concentration" in values else self.concentration.typical()
 
-    def log_prior(self, u: FloatArray) -> float:
-        """Return the log prior density of u, the Jacobian of the transform included."""
+    def log_prior(self, u: FloatArray, values: Mapping[str, float] | None = None) -> float:
+        """Return the log prior density of u, the Jacobian of the transform included; `values` are those at u."""
+        values = self.values(u) if values is None else values
         total = 0.0
         for i, name in enumerate(self.exchanged):
             prior = self.priors[name]
-            total += float(prior.log_density(prior.from_unconstrained(u[i]))) + float(
-                prior.log_jacobian(u[i])
-            )
+            total += float(prior.log_density(values[name])) + float(prior.log_jacobian(u[i]))
         return total
 
     @cached_property

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from vmqp.circle import FloatArray
-from vmqp.learning.point import Point, drift
+from vmqp.learning.point import Point, Sums
 from vmqp.learning.problem import Problem
 from vmqp.model import noise_log_likelihood
 from vmqp.sampling.heatbath import renew
@@ -34,12 +34,9 @@ def draw_uniform(streams):  # type: ignore[no-untyped-def]
     return uniform(streams, 0)
 
 
-def draw_direction(rng: Streams, problem: Problem, point: Point, x: FloatArray) -> float:
-    """Draw ν | φ, κ: von Mises, exact, since Z does not depend on ν."""
-    # The drift at ν = 0 has only a cosine part: κ times the weights (`model.direction_conditional`).
-    weights = drift(problem, point, 0.0)[0]
-    along, across = float(weights @ x[0, 0]), float(weights @ x[1, 0])
-    c, s = _von_mises(rng, along, across)
+def draw_direction(rng: Streams, point: Point, known: Sums) -> float:
+    """Draw ν | φ, κ: von Mises, exact, since Z does not depend on ν (`model.direction_conditional`)."""
+    c, s = _von_mises(rng, point.pull * known.along, point.pull * known.across)
     return math.atan2(s, c)
 
 

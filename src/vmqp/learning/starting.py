@@ -38,7 +38,7 @@ def start(problem: Problem, method: Method, maximum: Maximum, seed: int, chain: 
             noise = float(problem.noise.from_unconstrained(noise_u))
     x = np.ones((2, 1, problem.d)) * np.sqrt(0.5)
     x[:, 0, : problem.n] = np.stack([np.cos(problem.observed), np.sin(problem.observed)])
-    target = fields_target(problem, point, direction)
+    target = fields_target(point, direction)
     inner = make_sampler(method.sampler, target, fields_support(method.sampler, point))
     inner_counters = start_counters(inner, streams)
     fictitious = inner.init(streams).x
@@ -56,7 +56,7 @@ def start(problem: Problem, method: Method, maximum: Maximum, seed: int, chain: 
         "x": x,
         "fictitious": fictitious,
         "u": point.u,
-        "base": point.base,
+        "base": point.base.u,
         "direction": np.array(direction),
         "noise": np.array(noise_u),
         "iteration": np.array(0),
@@ -74,11 +74,12 @@ def _over_dispersed(problem: Problem, maximum: Maximum, rng: np.random.Generator
     spread = _SPREAD
     for _ in range(_TRIES):
         u = maximum.u + spread * shift
-        point = factorised(problem, u)
-        if point is not None and np.isfinite(problem.log_prior(u)):
+        values = problem.values(u)
+        point = factorised(problem, u, values)
+        if point is not None and np.isfinite(problem.log_prior(u, values)):
             return point
         spread *= 0.7
-    factorise(problem.bound.covariance(problem.kernel_values(maximum.u)))
+    factorise(problem.bound.covariance(problem.kernel_values(problem.values(maximum.u))))
     raise NotPositiveDefiniteError(
         "no parameters near the maximum pseudo-likelihood give all places a usable kernel matrix: "
         "add a kernels.Nugget, or remove places that are closer than the kernel can tell apart."

@@ -10,7 +10,7 @@ import numpy as np
 
 from vmqp.chain import State
 from vmqp.circle import FloatArray
-from vmqp.learning.exchange import exchange
+from vmqp.learning.exchange import Present, exchange
 from vmqp.learning.inner import needed_steps
 from vmqp.learning.method import Method
 from vmqp.learning.moves import Counters, angles_support, fields_support, make_sampler, move
@@ -22,12 +22,12 @@ from vmqp.learning.point import (
     fields_target,
     mass_noise,
     rescaled,
+    sums,
 )
 from vmqp.learning.problem import Problem
-from vmqp.learning.proposals import Adaptation, adapted, directions
+from vmqp.learning.proposals import Adaptation, Proposal, adapted, directions, leap, walk
 from vmqp.learning.simple import draw_direction, draw_uniform, move_noise
 from vmqp.sampling.hybrid import Hybrid
-from vmqp.sampling.random import fill_normal
 from vmqp.sampling.sampler import Sampler
 from vmqp.sampling.sampler import State as AngleState
 
@@ -42,6 +42,8 @@ STATISTICS = (
     "energy",
 )
 _PROBES = (0.1, 0.3, 0.5, 0.75, 1.0)  # shares of the warm-up at which the inner chain's length is measured
+_LEAPS = 0.7  # of the proposals, from iteration
+_FIRST_LEAP = 50
 _LASTING = 3  # the last so many probes decide
 
 
@@ -60,13 +62,15 @@ class Walker:
         self.inner = Counters(state["inner_tuning"], state["inner_steps"])
         self.probes = state["probes"].copy()
         self.statistics = [math.nan] * len(STATISTICS)
-        base = factorised(problem, state["base"])
-        point = None if base is None else rescaled(problem, base, state["u"])
+        u = state["u"]
+        base = factorised(problem, state["base"], problem.values(state["base"]))
+        point = None if base is None else rescaled(problem, base, u, problem.values(u))
         assert point is not None, "the state's parameters have a factor"
         self.point: Point = point
-        self.log_prior = problem.log_prior(self.point.u)
+        self.known = sums(point.base, self.x)
+        self.log_prior = problem.log_prior(u)
         self._support: tuple[object, ...] | None = None
-        self._directions = directions(self.adaptation.covariance, problem.cheap_directions)
+        self._directions = directions(self.adaptation, problem.cheap_directions)
 
     def state(self) -> State:
         """Pack the chain into arrays."""
@@ -75,7 +79,7 @@ class Walker:
             "x": self.x.copy(),
             "fictitious": self.fictitious.copy(),
             "u": self.point.u.copy(),
-            "base": self.point.base.copy(),
+            "base": self.point.base.u.copy(),
             "direction": np.array(self.direction),
             "noise": np.array(self.noise_u),
             "iteration": np.array(self.iteration),
@@ -122,7 +126,7 @@ class Walker:
         self._move_angles(adapting)
         acceptance = np.full(3, math.nan)
         if "direction" in self.problem.learned:
-            self.direction = draw_direction(self.rng, self.problem, self.point, self.x)
+            self.direction = draw_direction(self.rng, self.point, self.known)
         if "noise" in self.problem.learned:
             step = math.exp(self.adaptation.log_steps[2])
             self.noise_u, acceptance[2] = move_noise(self.rng, self.problem, self.x, self.noise_u, step)
@@ -130,7 +134,7 @@ class Walker:
         if adapting:
             self._adapt(acceptance)
         self.iteration += 1
-        level = energy(self.problem, self.point, self.x, self.direction)
+        level = energy(self.point, self.known, self.direction)
         self.statistics = [*acceptance.tolist(), float(self.inner_length), float(self.needed), level]
 
     def _move_angles(self, adapting: bool) -> None:
@@ -143,6 +147,7 @@ class Walker:
         moved, self.outer = move(self.rng, sampler, start, self.outer, steps, adapting)
         self.x = self.x.copy()
         self.x[:, :, latent] = moved
+        self.known = sums(self.point.base, self.x)
 
     def _angle_sampler(self) -> Sampler:
         """The sampler of the latent angles; what it needs of the matrices is kept while they stay the same."""
@@ -154,45 +159,65 @@ class Walker:
         return make_sampler(kind, target, self._support[2])  # type: ignore[arg-type]
 
     def _move_parameters(self, adapting: bool) -> tuple[float, float]:
-        """Exchange moves; return the mean acceptance of those with a factorisation, and of the others."""
+        """Exchange moves; return the mean acceptance of walks with a factorisation, and of the others."""
         if self.method.steps is not None:
-            return self._propose(np.diag(self.method.steps), True, adapting), math.nan
+            columns = np.diag(self.method.steps)
+            return self._attempt(walk(self.rng, self.point.u, columns), True, adapting), math.nan
         p, q = self.problem.cheap_directions.shape
-        if not p:
-            return math.nan, math.nan
-        steps = np.exp(self.adaptation.log_steps)
-        first = self._propose(steps[0] * self._directions.factorised, True, adapting) if p > q else math.nan
-        count = max(self.method.cheap_moves, 1 if p == q else 0) if q else 0
-        rest = [self._propose(steps[1] * self._directions.cheap, False, adapting) for _ in range(count)]
-        return first, float(np.mean(rest)) if rest else math.nan
+        first = self._move(0, adapting) if p > q else math.nan
+        rest = [self._move(1, adapting) for _ in range(self._cheap_moves() if q else 0)]
+        walks = [acceptance for acceptance in rest if not math.isnan(acceptance)]
+        return first, float(np.mean(walks)) if walks else math.nan
 
-    def _propose(self, columns: FloatArray, new_factor: bool, adapting: bool) -> float:
+    def _move(self, kind: int, adapting: bool) -> float:
+        """Walk or leap; return the acceptance of a walk, and NaN for a leap, which has no step size to adapt."""
+        block = self._directions[kind]
+        if self.iteration >= _FIRST_LEAP and draw_uniform(self.rng) < _LEAPS:
+            self._attempt(leap(self.rng, self.point.u, block), kind == 0, adapting)
+            return math.nan
+        step = math.exp(self.adaptation.log_steps[kind])
+        return self._attempt(
+            walk(self.rng, self.point.u, step * block.columns @ block.root), kind == 0, adapting
+        )
+
+    def _cheap_moves(self) -> int:
+        """Moves that need no factorisation: two, if their inner chains take less than a third of its work."""
+        if self.method.cheap_moves is not None:
+            return self.method.cheap_moves
+        d = self.problem.d
+        factorisation, sweeps = 0.13 * d**3 + 55.0 * d**2, self.inner_length * d * (2.0 * d + 180.0)
+        return 2 if 2.0 * sweeps < factorisation / 3.0 else 1
+
+    def _attempt(self, proposal: Proposal, new_factor: bool, adapting: bool) -> float:
         """One exchange move; return its probability of acceptance."""
-        shift = np.empty(columns.shape[1])
-        fill_normal(self.rng, 0, shift)
-        u = self.point.u + columns @ shift
-        level = self.problem.log_prior(u)
+        u = proposal.u
+        values = self.problem.values(u)
+        level = self.problem.log_prior(u, values)
         if not level > -np.inf:
             return 0.0
-        there = factorised(self.problem, u) if new_factor else rescaled(self.problem, self.point, u)
+        there = (
+            factorised(self.problem, u, values)
+            if new_factor
+            else rescaled(self.problem, self.point, u, values)
+        )
         if there is None:
             return 0.0
+        here = Present(self.point, self.x, self.known, self.direction, self.noise)
+        start = self.fictitious if self.method.inner_start == "persistent" else self.x
         outcome = exchange(
-            self.rng, self.problem, self.method, self.point, there, self.x, self.direction, self.noise,
-            self.fictitious if self.method.inner_start == "persistent" else self.x,
-            self.inner_length, self.inner, adapting,
-        )  # fmt: skip
+            self.rng, self.problem, self.method, here, there, start, self.inner_length, self.inner, adapting
+        )
         self.fictitious, self.inner = outcome.fictitious, outcome.counters
-        log_ratio = level - self.log_prior + outcome.log_ratio
+        log_ratio = level - self.log_prior + proposal.log_back + outcome.log_ratio
         acceptance = math.exp(min(0.0, log_ratio)) if log_ratio > -745.0 else 0.0
         if draw_uniform(self.rng) < acceptance:
-            self.point, self.x, self.log_prior = there, outcome.x, level
+            self.point, self.x, self.known, self.log_prior = there, outcome.x, outcome.known, level
         return acceptance
 
     def _adapt(self, acceptance: FloatArray) -> None:
         wanted = np.array([*self._wanted(), 0.44])
         self.adaptation = adapted(self.adaptation, self.point.u, acceptance, wanted)
-        self._directions = directions(self.adaptation.covariance, self.problem.cheap_directions)
+        self._directions = directions(self.adaptation, self.problem.cheap_directions)
         done = self.iteration + 1
         for k, share in enumerate(_PROBES):
             if done == max(1, round(share * self.warmup)):
@@ -207,7 +232,7 @@ class Walker:
         return rates.get(p - q, 0.2), rates.get(q, 0.2)
 
     def _fields_sampler(self) -> Sampler:
-        target = fields_target(self.problem, self.point, self.direction)
+        target = fields_target(self.point, self.direction)
         return make_sampler(self.method.sampler, target, fields_support(self.method.sampler, self.point))
 
     def _probe(self, k: int) -> None:

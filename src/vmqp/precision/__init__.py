@@ -7,6 +7,12 @@ array([[ 0.666667, -0.333333],
        [-0.333333,  0.666667]])
 """
 
-from vmqp.precision.dense import ConditionalPrecision, DensePrecision, factorise, try_factorise
+from vmqp.precision.dense import (
+    ConditionalPrecision,
+    DensePrecision,
+    factorise,
+    try_factorise,
+    try_factorise_triangle,
+)
 
-__all__ = ["ConditionalPrecision", "DensePrecision", "factorise", "try_factorise"]
+__all__ = ["ConditionalPrecision", "DensePrecision", "factorise", "try_factorise", "try_factorise_triangle"]

@@ -27,9 +27,16 @@ from scipy.linalg.lapack import dpotrf, dpotri
 
 from vmqp.circle import FloatArray
 from vmqp.errors import InputError, NotPositiveDefiniteError
-from vmqp.precision.symmetric import mirror, row_norm
+from vmqp.precision.symmetric import mirror, row_norm, unpack
 
-__all__ = ["SMALLEST_RCOND", "ConditionalPrecision", "DensePrecision", "factorise", "try_factorise"]
+__all__ = [
+    "SMALLEST_RCOND",
+    "ConditionalPrecision",
+    "DensePrecision",
+    "factorise",
+    "try_factorise",
+    "try_factorise_triangle",
+]
 
 
 SMALLEST_RCOND = 1e-15
@@ -151,7 +158,25 @@ def try_factorise(K: FloatArray, *, jitter: float = 0.0) -> DensePrecision | Non
     work = np.array(K, order="C")
     if jitter:
         np.fill_diagonal(work, work.diagonal() + jitter)
-    norm = row_norm(work)
+    return _factorise_lower(work, row_norm(work))
+
+
+def try_factorise_triangle(triangle: FloatArray, d: int) -> DensePrecision | None:
+    """Return what `try_factorise` does, from the lower triangle of K, row by row: (d (d + 1) / 2,).
+
+    It spares the passes over a full matrix that LAPACK would not look at.
+
+    >>> import numpy as np
+    >>> try_factorise_triangle(np.array([2.0, 1.0, 2.0]), 2).M.round(6)
+    array([[ 0.666667, -0.333333],
+           [-0.333333,  0.666667]])
+    """
+    work = np.empty((d, d))
+    return _factorise_lower(work, unpack(triangle, work))
+
+
+def _factorise_lower(work: FloatArray, norm: float) -> DensePrecision | None:
+    """Factorise and invert the matrix whose lower triangle and 1-norm are given; `work` is overwritten."""
     if norm == np.inf:
         return None
     upper, info = dpotrf(work.T, lower=0, clean=1, overwrite_a=1)

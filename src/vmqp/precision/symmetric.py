@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit
 
-__all__ = ["mirror", "row_norm"]
+__all__ = ["mirror", "row_norm", "unpack"]
 
 _BLOCK = 32  # rows and columns of a tile: a tile and its mirror image fit into the first-level cache
 
@@ -33,4 +33,33 @@ def row_norm(matrix):  # type: ignore[no-untyped-def]
         if not total < np.inf:
             return np.inf
         largest = max(largest, total)
+    return largest
+
+
+@njit(cache=True, nogil=True)
+def unpack(packed, out):  # type: ignore[no-untyped-def]
+    """Fill the lower triangle of ``out`` from its rows, one after the other; return the norm of the full matrix.
+
+    The norm is the largest sum of absolute values over a row, or infinity where one is not finite. What lies above
+    the diagonal of ``out`` is left as it is.
+    """
+    d = out.shape[0]
+    totals = np.zeros(d)
+    start = 0
+    for i in range(d):
+        row, given, own = out[i, : i + 1], packed[start : start + i + 1], 0.0
+        for j in range(i):
+            value = given[j]
+            row[j] = value
+            size = abs(value)
+            own += size
+            totals[j] += size
+        row[i] = given[i]
+        totals[i] += own + abs(given[i])
+        start += i + 1
+    largest = 0.0
+    for i in range(d):
+        if not totals[i] < np.inf:
+            return np.inf
+        largest = max(largest, totals[i])
     return largest
