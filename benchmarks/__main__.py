@@ -1,12 +1,12 @@
-"""Run the benchmarks: ``python -m benchmarks [startup] [sweep] [samplers]``."""
+"""Run the benchmarks: ``python -m benchmarks [startup] [sweep] [learning] [samplers]``."""
 
 import sys
 
 from threadpoolctl import threadpool_limits
 
-from benchmarks import samplers, startup, sweep
+from benchmarks import learning, samplers, startup, sweep
 
-PARTS = {"startup": startup.main, "sweep": sweep.main, "samplers": samplers.main}
+PARTS = {"startup": startup.main, "sweep": sweep.main, "learning": learning.main, "samplers": samplers.main}
 
 
 def main(names: list[str]) -> int:

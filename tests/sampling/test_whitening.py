@@ -11,7 +11,7 @@ from scipy import sparse
 from references import RATE, lattice, p_value, size, spin_glass
 from vmqp.sampling import make_target, seed_streams
 from vmqp.sampling.factor import apply_root
-from vmqp.sampling.whitening import DenseWhitening, draw_momentum, unwhiten, whiten
+from vmqp.sampling.whitening import CovarianceRoot, DenseWhitening, draw_momentum, unwhiten, whiten
 
 
 @njit
@@ -41,6 +41,8 @@ def matrix_of(mass, m):
     """W from its root."""
     if isinstance(mass, DenseWhitening):
         return mass.root.T @ mass.root
+    if isinstance(mass, CovarianceRoot):
+        return np.linalg.inv(mass.scale * mass.lower @ mass.lower.T)
     x, out = np.zeros((2, m, m)), np.empty((2, m, m))
     x[0] = np.eye(m)
     apply_root(mass, x, out)
@@ -101,6 +103,58 @@ def test_momenta_have_the_mass_as_covariance(coupling, form, draw):
     a, b = np.triu_indices(m)
     means = np.concatenate([p, p[:, a] * p[:, b]], axis=1)
     assert p_value(means, np.concatenate([np.zeros(m), W[a, b]])) > RATE
+
+
+def covariance_root(m, scale):
+    """Of a kernel matrix of some size; what lies above the diagonal of a factor is never to be looked at."""
+    lower = np.linalg.cholesky(positive_definite(m))
+    lower[np.triu_indices(m, 1)] = np.nan
+    return CovarianceRoot(lower, scale), CovarianceRoot(np.nan_to_num(lower, nan=0.0), scale)
+
+
+@pytest.mark.parametrize("solve", [unwhiten, _compiled_unwhiten])
+@pytest.mark.parametrize("scale", [1.0, 0.3, 1e4])
+@pytest.mark.parametrize("m", range(1, 10))
+def test_a_covariance_root_is_the_inverse_mass(m, scale, solve):
+    """W⁻¹ = scale · L Lᵀ: the kernel matrix itself."""
+    mass, _ = covariance_root(m, scale)
+    np.testing.assert_allclose(inverse_of(mass, m, solve), scale * positive_definite(m), rtol=1e-12, atol=1e-12 * scale)
+
+
+def test_chains_of_a_covariance_root_are_solved_one_by_one():
+    mass, whole = covariance_root(6, 0.7)
+    p, v = np.random.default_rng(0).normal(size=(3, 6)), np.empty((3, 6))
+    unwhiten(mass, p, v)
+    np.testing.assert_allclose(v, np.linalg.solve(matrix_of(whole, 6), p.T).T, rtol=1e-10)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("draw", [draw_momentum, _compiled_momentum])
+@pytest.mark.parametrize(("m", "scale"), [(1, 2.0), (5, 1.0), (6, 0.2)])
+def test_momenta_of_a_covariance_root_have_the_mass_as_covariance(m, scale, draw):
+    """Means and products of all pairs over independent chains."""
+    mass, whole = covariance_root(m, scale)
+    W = matrix_of(whole, m)
+    p = np.full((size(5_000), m), np.nan)
+    draw(seed_streams(1, len(p)), mass, p)
+    a, b = np.triu_indices(m)
+    means = np.concatenate([p, p[:, a] * p[:, b]], axis=1)
+    assert p_value(means, np.concatenate([np.zeros(m), W[a, b]])) > RATE
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("condition", [1e6, 1e10, 1e14])
+def test_kinetic_energy_fits_the_momenta_of_a_stiff_covariance_root(condition):
+    """pᵀW⁻¹p is χ² with m degrees of freedom, also where the kernel matrix is close to singular."""
+    m = 12
+    basis = np.linalg.qr(np.random.default_rng(3).normal(size=(m, m)))[0]
+    kernel = basis * np.geomspace(1.0, condition, m) @ basis.T
+    mass = CovarianceRoot(np.linalg.cholesky(0.5 * (kernel + kernel.T)), 0.5)
+    p, v = np.empty((size(5_000), m)), np.empty((size(5_000), m))
+    draw_momentum(seed_streams(1, len(p)), mass, p)
+    unwhiten(mass, p, v)
+    square = (p * v).sum(axis=1)
+    assert p_value(np.stack([square, square**2], axis=1), np.array([m, m * (m + 2.0)])) > RATE
 
 
 @pytest.mark.statistical

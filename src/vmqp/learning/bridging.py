@@ -42,19 +42,20 @@ class Transition(Protocol):
 
 
 @njit(cache=True, nogil=True)
-def _mix(first, second, share, out):  # type: ignore[no-untyped-def]
+def _mix(first, a, second, b, out):  # type: ignore[no-untyped-def]
     for i in range(out.shape[0]):
-        a, b, row = first[i], second[i], out[i]
+        one, other, row = first[i], second[i], out[i]
         for j in range(row.shape[0]):
-            row[j] = a[j] + share * (b[j] - a[j])
+            row[j] = a * one[j] + b * other[j]
 
 
 def mixture(first: Target, second: Target, share: float, out: FloatArray | None = None) -> Target:
     """The density with ``(1 − share) log f_first + share log f_second`` (``eq_ap:pk``, ``eq_ap:Mk``)."""
     assert isinstance(first.coupling, Dense)
     assert isinstance(second.coupling, Dense)
-    matrix = np.empty_like(first.coupling.matrix) if out is None else out
-    _mix(first.coupling.matrix, second.coupling.matrix, share, matrix)
+    (one, a), (other, b) = first.coupling, second.coupling
+    matrix = np.empty_like(one) if out is None else out
+    _mix(one, (1.0 - share) * a, other, share * b, matrix)
     diagonal = first.diagonal + share * (second.diagonal - first.diagonal)
     return Target(Dense(matrix), diagonal, first.field + share * (second.field - first.field))
 

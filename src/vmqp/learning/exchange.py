@@ -57,17 +57,21 @@ def exchange(
     method: Method,
     here: Present,
     there: Point,
+    direction: float,
     start: FloatArray,
     steps: int,
     counters: Counters,
     adapting: bool,
 ) -> Exchanged:
-    """Propose `there`, with an inner chain of some steps from `start`; the log ratio is without the priors."""
-    new_x, known, data = _data_term(rng, problem, method, here, there)
-    target = fields_target(there, here.direction)
+    """Propose `there` and a direction ν, with an inner chain of some steps from `start`.
+
+    The log ratio is without the priors.
+    """
+    new_x, known, data = _data_term(rng, problem, method, here, there, direction)
+    target = fields_target(there, direction)
     sampler = make_sampler(method.sampler, target, fields_support(method.sampler, there))
     fictitious, counters = move(rng, sampler, start, counters, steps, adapting)
-    normalisers = _normalisers(rng, method, here, there, target, fictitious)
+    normalisers = _normalisers(rng, method, here, there, direction, target, fictitious)
     return Exchanged(data + normalisers, new_x, known, fictitious, counters)
 
 
@@ -76,16 +80,16 @@ def _sums_at(there: Point, here: Present) -> Sums:
 
 
 def _data_term(
-    rng: Streams, problem: Problem, method: Method, here: Present, there: Point
+    rng: Streams, problem: Problem, method: Method, here: Present, there: Point, direction: float
 ) -> tuple[FloatArray, Sums, float]:
     """The angles, their sums and log f(φ|w') − log f(φ|w), or the sum along the path of dragged angles."""
     known = _sums_at(there, here)
-    plain = energy(here.point, here.known, here.direction) - energy(there, known, here.direction)
+    plain = energy(here.point, here.known, here.direction) - energy(there, known, direction)
     latent = problem.latent
     if not method.drag or latent.start == problem.d:
         return here.x, known, plain
     first = angles_target(problem, here.point, here.x, here.direction, here.noise)
-    second = angles_target(problem, there, here.x, here.direction, here.noise)
+    second = angles_target(problem, there, here.x, direction, here.noise)
     dragged = np.ascontiguousarray(here.x[:, :, latent])
     path, start = cross(rng, first, second, dragged, method.drag, HeatBathBridge(first, second))
     x = here.x.copy()
@@ -95,13 +99,19 @@ def _data_term(
 
 
 def _normalisers(
-    rng: Streams, method: Method, here: Present, there: Point, target: Target, fictitious: FloatArray
+    rng: Streams,
+    method: Method,
+    here: Present,
+    there: Point,
+    direction: float,
+    target: Target,
+    fictitious: FloatArray,
 ) -> float:
     """The estimate of log Z(w)/Z(w') from ξ: ``eq:ratio_normalizing``, or ``eq_ap:AIC`` where K > 0."""
     if not method.bridge:
         own = sums(there.base, fictitious)
         other = own if there.base is here.point.base else sums(here.point.base, fictitious)
-        return energy(there, own, here.direction) - energy(here.point, other, here.direction)
+        return energy(there, own, direction) - energy(here.point, other, here.direction)
     present = fields_target(here.point, here.direction)
     bridge: Transition = (
         HeatBathBridge(target, present)

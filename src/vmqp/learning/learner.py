@@ -54,10 +54,12 @@ class Learner:
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise InputError(f"{name} is {value!r}: give a whole number, {least} or more.")
         steps = self.method.steps
-        if steps is not None and len(steps) != len(self.problem.exchanged):
+        names = self.problem.exchanged
+        direction = ("direction",) if "direction" in self.problem.learned else ()
+        if steps is not None and len(steps) not in (len(names), len(names + direction)):
             raise InputError(
-                f"the method has {len(steps)} fixed steps, but the parameters are {self.problem.exchanged}: "
-                "give one step for each."
+                f"the method has {len(steps)} fixed steps, but the parameters are {names + direction}: "
+                "give one step for each; without one for the direction it is drawn exactly."
             )
 
     def __getstate__(self) -> dict[str, Any]:

@@ -32,9 +32,13 @@ class Method:
     drag: int = 0
     """Densities through which the latent angles are dragged along with the parameters; 0 leaves them in place."""
     cheap_moves: int | None = None
-    """Moves along the common scale and κ for each one that needs a factorisation; None: 2, or 1 where they cost."""
+    """Moves along the common scale and κ for each one that needs a factorisation; None chooses, 1 to 4."""
     steps: tuple[float, ...] | None = None
-    """Fixed standard deviations of joint proposals of u, one for each parameter; None adapts them in warm-up."""
+    """Fixed standard deviations of joint proposals, one for each parameter; None adapts them in warm-up.
+
+    They are on the unconstrained scale. One more than there are exchanged parameters is that of ν, which then walks
+    with them, as in the paper, in place of its exact draw.
+    """
 
     def __post_init__(self) -> None:
         choices = {

@@ -59,6 +59,16 @@ class Factorisation:
     weights: FloatArray
     """Weight of each place in the drift: 1, or M(u) 1."""
 
+    def new_rows(self, n: int) -> FloatArray:
+        """The block of M of the rows from n on, contiguous; kept, since latent angles ask for it each time."""
+        if self._blocks.get(n) is None:
+            self._blocks[n] = np.ascontiguousarray(self.hollow[n:, n:])
+        return self._blocks[n]
+
+    @cached_property
+    def _blocks(self) -> dict[int, FloatArray]:
+        return {}
+
     @cached_property
     def root(self) -> DenseFactor:
         """The paper's A with AᵀA = λ1 − M, ``eq:cholesky_full``; only the augmented methods ask for it."""
@@ -79,7 +89,11 @@ class Point:
     concentration: float
     pull: float
     """By what the base's weights are multiplied in the drift: κ, or κ/scale where they are M 1."""
-    hollow: FloatArray
+
+    @property
+    def coupling(self) -> Dense:
+        """M(u) with a diagonal of zeros."""
+        return Dense(self.base.hollow, 1.0 / self.scale)
 
     @property
     def diagonal(self) -> FloatArray:
@@ -105,7 +119,7 @@ def factorised(problem: Problem, u: FloatArray, values: Mapping[str, float]) -> 
     np.fill_diagonal(precision.M, 0.0)
     kappa = problem.concentration_of(values)
     base = Factorisation(u, precision.L, precision.M, diagonal, weights)
-    return Point(u, base, 1.0, kappa, kappa, base.hollow)
+    return Point(u, base, 1.0, kappa, kappa)
 
 
 def rescaled(problem: Problem, point: Point, u: FloatArray, values: Mapping[str, float]) -> Point | None:
@@ -114,12 +128,8 @@ def rescaled(problem: Problem, point: Point, u: FloatArray, values: Mapping[str,
     assert scale is not None, "the move leaves the common scale"
     if not _TINY < scale < 1.0 / _TINY:
         return None
-    if scale == point.scale:
-        hollow = point.hollow
-    else:
-        hollow = point.base.hollow if scale == 1.0 else point.base.hollow * (1.0 / scale)
     kappa = problem.concentration_of(values)
-    return Point(u, point.base, scale, kappa, kappa / scale if problem.drift == "mean" else kappa, hollow)
+    return Point(u, point.base, scale, kappa, kappa / scale if problem.drift == "mean" else kappa)
 
 
 class Sums(NamedTuple):
@@ -164,7 +174,7 @@ def drift_field(point: Point, direction: float) -> FloatArray:
 
 def fields_target(point: Point, direction: float) -> Target:
     """The density of all d angles before any data: what the inner chain of the exchange draws from."""
-    return Target(Dense(point.hollow), point.diagonal, drift_field(point, direction))
+    return Target(point.coupling, point.diagonal, drift_field(point, direction))
 
 
 def angles_target(
@@ -177,11 +187,11 @@ def angles_target(
         # eq:noisy
         theta = np.stack([np.cos(problem.observed), np.sin(problem.observed)])
         field[:, :n] += noise * theta
-        return Target(Dense(point.hollow), point.diagonal, field)
+        return Target(point.coupling, point.diagonal, field)
     # eq:conditional_density
-    coupling = np.ascontiguousarray(point.hollow[n:, n:])
-    rho = field[:, n:] - x[:, 0, :n] @ point.hollow[:n, n:]
-    return Target(Dense(coupling), point.diagonal[n:], np.ascontiguousarray(rho))
+    coupling = Dense(point.base.new_rows(n), 1.0 / point.scale)
+    rho = field[:, n:] - (x[:, 0, :n] @ point.base.hollow[:n, n:]) / point.scale
+    return Target(coupling, point.diagonal[n:], np.ascontiguousarray(rho))
 
 
 def fields_whitening(point: Point) -> Whitening:

@@ -24,6 +24,7 @@ places, then the m new ones. Learning is transductive: the new places belong to 
 """
 
 import hashlib
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -42,6 +43,8 @@ from vmqp.priors import HalfNormal, Prior, UniformAngle, as_prior
 __all__ = ["Problem", "make_problem"]
 
 _KAPPA, _NU = HalfNormal(1.0), UniformAngle()
+_SAME = 1e-9  # the largest difference of logs, from rounding, that is still one common scale
+_FAR = 300.0  # a scale beyond exp(±300) is no scale
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,33 +116,40 @@ class Problem:
         They are the common scale of all variances, where each of those walks on the log scale, and κ.
         """
         columns = []
-        scales = self.bound.scale_parameters
-        if scales is not None and all(_walks_on_logs(self.priors[name]) for name in scales):
-            columns.append([1.0 if name in scales else 0.0 for name in self.exchanged])
+        common, _ = self._scale_rows
+        if common:
+            columns.append([1.0 if i in common else 0.0 for i in range(len(self.exchanged))])
         if "concentration" in self.exchanged:
             columns.append([1.0 if name == "concentration" else 0.0 for name in self.exchanged])
         basis = np.array(columns).reshape(-1, len(self.exchanged)).T
         normalised: FloatArray = basis / np.linalg.norm(basis, axis=0)
         return normalised
 
-    def scale_of(self, u: FloatArray, base: FloatArray) -> float | None:
-        """Return c if the kernel matrix at u is c times that at `base`; None if it is not a multiple."""
-        change = {name: u[i] - base[i] for i, name in enumerate(self.exchanged) if name != "concentration"}
-        if not any(change.values()):
-            return 1.0
+    @cached_property
+    def _scale_rows(self) -> tuple[list[int], list[int]]:
+        """Positions in u of the kernel's parameters: those of its common scale, and the others."""
         scales = self.bound.scale_parameters
         if scales is None or not all(_walks_on_logs(self.priors[name]) for name in scales):
+            scales = ()
+        kernel = [i for i, name in enumerate(self.exchanged) if name != "concentration"]
+        common = [i for i in kernel if self.exchanged[i] in scales]
+        return common, [i for i in kernel if i not in common]
+
+    def scale_of(self, u: FloatArray, base: FloatArray) -> float | None:
+        """Return c if the kernel matrix at u is c times that at `base`; None if it is not a multiple."""
+        common, others = self._scale_rows
+        change = (u - base).tolist()
+        logs = [change[i] for i in common] or [0.0]
+        if any(change[i] for i in others) or max(logs) - min(logs) > _SAME:
             return None
-        logs = [change[name] for name in scales]
-        if any(change[name] for name in change if name not in scales) or np.ptp(logs) > 1e-12:
-            return None
-        with np.errstate(over="ignore"):
-            return float(np.exp(logs[0]))
+        return math.exp(logs[0]) if abs(logs[0]) < _FAR else math.inf
 
     def values(self, u: FloatArray) -> dict[str, float]:
         """Return the exchanged parameters by name."""
+        numbers = u.tolist()
         return {
-            name: float(self.priors[name].from_unconstrained(u[i])) for i, name in enumerate(self.exchanged)
+            name: float(self.priors[name].from_unconstrained(numbers[i]))
+            for i, name in enumerate(self.exchanged)
         }
 
     def vector(self, values: Mapping[str, float]) -> FloatArray:
@@ -160,7 +170,7 @@ class Problem:
         total = 0.0
         for i, name in enumerate(self.exchanged):
             prior = self.priors[name]
-            total += float(prior.log_density(values[name])) + float(prior.log_jacobian(u[i]))
+            total += float(prior.log_density(values[name])) + float(prior.log_jacobian(float(u[i])))
         return total
 
     @cached_property

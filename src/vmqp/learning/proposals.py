@@ -63,6 +63,8 @@ class Block(NamedTuple):
     """(k,): their mean."""
     root: FloatArray
     """(k, k): the Cholesky factor of their covariance."""
+    whiten: FloatArray
+    """Its inverse."""
 
 
 class Directions(NamedTuple):
@@ -113,8 +115,8 @@ def directions(state: Adaptation, cheap: FloatArray) -> Directions:
     line = np.linalg.solve(ee, ce.T).T if p > q else np.zeros((q, 0))
     own = cheap.T - line @ costly.T
     return Directions(
-        Block(costly + cheap @ line, costly.T, costly.T @ state.mean, _root(ee)),
-        Block(cheap, own, own @ state.mean, _root(cc - line @ ce.T)),
+        Block(costly + cheap @ line, costly.T, costly.T @ state.mean, *_root(ee)),
+        Block(cheap, own, own @ state.mean, *_root(cc - line @ ce.T)),
     )
 
 
@@ -135,7 +137,7 @@ def leap(rng: Streams, u: FloatArray, block: Block) -> Proposal:
 
 def _log_t(block: Block, gap: FloatArray) -> float:
     """Log-density of the t law at a distance from its mean, up to a constant."""
-    scaled = np.linalg.solve(block.root, gap)
+    scaled = block.whiten @ gap
     return -0.5 * (_FREEDOM + len(gap)) * math.log1p(float(scaled @ scaled) / _FREEDOM)
 
 
@@ -145,5 +147,6 @@ def _normals(rng: Streams, count: int) -> FloatArray:
     return numbers
 
 
-def _root(covariance: FloatArray) -> FloatArray:
-    return np.asarray(np.linalg.cholesky(covariance), dtype=np.float64)
+def _root(covariance: FloatArray) -> tuple[FloatArray, FloatArray]:
+    root = np.asarray(np.linalg.cholesky(covariance), dtype=np.float64)
+    return root, np.asarray(np.linalg.inv(root), dtype=np.float64)

@@ -7,6 +7,7 @@ as if nothing had happened.
 import math
 
 import numpy as np
+import numpy.typing as npt
 
 from vmqp.chain import State
 from vmqp.circle import FloatArray
@@ -42,8 +43,11 @@ STATISTICS = (
     "energy",
 )
 _PROBES = (0.1, 0.3, 0.5, 0.75, 1.0)  # shares of the warm-up at which the inner chain's length is measured
-_LEAPS = 0.7  # of the proposals, from iteration
-_FIRST_LEAP = 50
+_LEAPS, _FIRST_LEAP = (
+    0.7,
+    50,
+)  # the share of leaps among the proposals, and the iteration from which they are made
+_GUESS = 10
 _LASTING = 3  # the last so many probes decide
 
 
@@ -61,6 +65,7 @@ class Walker:
         self.outer = Counters(state["outer_tuning"], state["outer_steps"])
         self.inner = Counters(state["inner_tuning"], state["inner_steps"])
         self.probes = state["probes"].copy()
+        self.needed = _needed(self.probes)
         self.statistics = [math.nan] * len(STATISTICS)
         u = state["u"]
         base = factorised(problem, state["base"], problem.values(state["base"]))
@@ -69,6 +74,7 @@ class Walker:
         self.point: Point = point
         self.known = sums(point.base, self.x)
         self.log_prior = problem.log_prior(u)
+        self._walks_direction = method.steps is not None and len(method.steps) > len(u)
         self._support: tuple[object, ...] | None = None
         self._directions = directions(self.adaptation, problem.cheap_directions)
 
@@ -101,12 +107,6 @@ class Walker:
         return float(self.problem.noise.from_unconstrained(self.noise_u))
 
     @property
-    def needed(self) -> int:
-        """Steps that the inner chain needs, from the last probes; before the first, a guess."""
-        known = self.probes[self.probes > 0][-_LASTING:]
-        return int(known.max()) if len(known) else 10
-
-    @property
     def inner_length(self) -> int:
         """Steps of the inner chain."""
         return self.needed if self.method.inner_steps is None else self.method.inner_steps
@@ -125,14 +125,16 @@ class Walker:
         adapting = self.iteration < self.warmup
         self._move_angles(adapting)
         acceptance = np.full(3, math.nan)
-        if "direction" in self.problem.learned:
+        if "direction" in self.problem.learned and not self._walks_direction:
             self.direction = draw_direction(self.rng, self.point, self.known)
         if "noise" in self.problem.learned:
             step = math.exp(self.adaptation.log_steps[2])
             self.noise_u, acceptance[2] = move_noise(self.rng, self.problem, self.x, self.noise_u, step)
-        acceptance[:2] = self._move_parameters(adapting)
+        self._walked: tuple[list[float], list[float]] = [], []
+        for kind, rates in enumerate(self._move_parameters(adapting)):
+            acceptance[kind] = _mean(rates)
         if adapting:
-            self._adapt(acceptance)
+            self._adapt(np.array([*map(_mean, self._walked), acceptance[2]]))
         self.iteration += 1
         level = energy(self.point, self.known, self.direction)
         self.statistics = [*acceptance.tolist(), float(self.inner_length), float(self.needed), level]
@@ -153,44 +155,52 @@ class Walker:
         """The sampler of the latent angles; what it needs of the matrices is kept while they stay the same."""
         noise, kind = self.noise, self.method.sampler
         target = angles_target(self.problem, self.point, self.x, self.direction, noise)
-        key = (self.point.hollow, None if noise is None else mass_noise(noise))
-        if self._support is None or self._support[0] is not key[0] or self._support[1] != key[1]:
+        key = (self.point.base, self.point.scale, None if noise is None else mass_noise(noise))
+        if self._support is None or self._support[0] is not key[0] or self._support[1:3] != key[1:]:
             self._support = (*key, angles_support(kind, self.problem, self.point, target, noise))
-        return make_sampler(kind, target, self._support[2])  # type: ignore[arg-type]
+        return make_sampler(kind, target, self._support[3])  # type: ignore[arg-type]
 
-    def _move_parameters(self, adapting: bool) -> tuple[float, float]:
-        """Exchange moves; return the mean acceptance of walks with a factorisation, and of the others."""
+    def _move_parameters(self, adapting: bool) -> list[list[float]]:
+        """Exchange moves; return the acceptance of each with a factorisation, and of each without."""
         if self.method.steps is not None:
-            columns = np.diag(self.method.steps)
-            return self._attempt(walk(self.rng, self.point.u, columns), True, adapting), math.nan
+            return [[self._fixed_walk(np.array(self.method.steps), adapting)], []]
         p, q = self.problem.cheap_directions.shape
-        first = self._move(0, adapting) if p > q else math.nan
-        rest = [self._move(1, adapting) for _ in range(self._cheap_moves() if q else 0)]
-        walks = [acceptance for acceptance in rest if not math.isnan(acceptance)]
-        return first, float(np.mean(walks)) if walks else math.nan
+        first = [self._move(0, adapting)] if p > q else []
+        return [first, [self._move(1, adapting) for _ in range(self._cheap_moves() if q else 0)]]
+
+    def _fixed_walk(self, steps: FloatArray, adapting: bool) -> float:
+        """A joint step of all parameters, with ν where it has a step of its own: the paper's proposals."""
+        p = len(self.point.u)
+        with_direction = walk(self.rng, np.append(self.point.u, self.direction)[: len(steps)], np.diag(steps))
+        direction = float(with_direction.u[p]) if len(steps) > p else self.direction
+        return self._attempt(Proposal(with_direction.u[:p], 0.0), True, adapting, direction)
 
     def _move(self, kind: int, adapting: bool) -> float:
-        """Walk or leap; return the acceptance of a walk, and NaN for a leap, which has no step size to adapt."""
+        """Walk or leap; return the acceptance."""
         block = self._directions[kind]
         if self.iteration >= _FIRST_LEAP and draw_uniform(self.rng) < _LEAPS:
-            self._attempt(leap(self.rng, self.point.u, block), kind == 0, adapting)
-            return math.nan
-        step = math.exp(self.adaptation.log_steps[kind])
-        return self._attempt(
-            walk(self.rng, self.point.u, step * block.columns @ block.root), kind == 0, adapting
-        )
+            return self._attempt(leap(self.rng, self.point.u, block), kind == 0, adapting)
+        columns = math.exp(self.adaptation.log_steps[kind]) * block.columns @ block.root
+        acceptance = self._attempt(walk(self.rng, self.point.u, columns), kind == 0, adapting)
+        if adapting:
+            self._walked[kind].append(acceptance)
+        return acceptance
 
     def _cheap_moves(self) -> int:
-        """Moves that need no factorisation: two, if their inner chains take less than a third of its work."""
+        """Moves that need no factorisation: up to four, while their inner chains take a small share of its work."""
         if self.method.cheap_moves is not None:
             return self.method.cheap_moves
         d = self.problem.d
-        factorisation, sweeps = 0.13 * d**3 + 55.0 * d**2, self.inner_length * d * (2.0 * d + 180.0)
-        return 2 if 2.0 * sweeps < factorisation / 3.0 else 1
+        # In operations of a sweep; the first number stands for what does not grow with d.
+        factorisation = 12e6 + 0.13 * d**3 + 55.0 * d**2
+        sweeps = self.inner_length * d * (2.0 * d + 180.0)
+        return int(np.clip(factorisation / (8.0 * sweeps), 1, 4))
 
-    def _attempt(self, proposal: Proposal, new_factor: bool, adapting: bool) -> float:
-        """One exchange move; return its probability of acceptance."""
-        u = proposal.u
+    def _attempt(
+        self, proposal: Proposal, new_factor: bool, adapting: bool, direction: float | None = None
+    ) -> float:
+        """One exchange move, of ν too where one is given; return its probability of acceptance."""
+        u, direction = proposal.u, self.direction if direction is None else direction
         values = self.problem.values(u)
         level = self.problem.log_prior(u, values)
         if not level > -np.inf:
@@ -204,14 +214,16 @@ class Walker:
             return 0.0
         here = Present(self.point, self.x, self.known, self.direction, self.noise)
         start = self.fictitious if self.method.inner_start == "persistent" else self.x
+        length = self.inner_length
         outcome = exchange(
-            self.rng, self.problem, self.method, here, there, start, self.inner_length, self.inner, adapting
+            self.rng, self.problem, self.method, here, there, direction, start, length, self.inner, adapting
         )
         self.fictitious, self.inner = outcome.fictitious, outcome.counters
         log_ratio = level - self.log_prior + proposal.log_back + outcome.log_ratio
         acceptance = math.exp(min(0.0, log_ratio)) if log_ratio > -745.0 else 0.0
         if draw_uniform(self.rng) < acceptance:
             self.point, self.x, self.known, self.log_prior = there, outcome.x, outcome.known, level
+            self.direction = math.remainder(direction, 2.0 * math.pi)
         return acceptance
 
     def _adapt(self, acceptance: FloatArray) -> None:
@@ -242,6 +254,7 @@ class Walker:
         self.probes[k] = needed_steps(
             self.rng, self.problem, self.point, self.direction, self._fields_sampler(), state
         )
+        self.needed = _needed(self.probes)
 
     def _freeze(self) -> None:
         """End the adaptation of both HMC samplers."""
@@ -257,3 +270,13 @@ class Walker:
             state = AngleState(x, np.empty((0, 1, x.shape[2])), counters.tuning, counters.steps)
             state = sampler.freeze(self.rng, state)
             setattr(self, name, Counters(state.tuning, state.steps))
+
+
+def _needed(probes: npt.NDArray[np.int64]) -> int:
+    """Steps that the inner chain needs, from the last probes; before the first, a guess."""
+    known = probes[probes > 0][-_LASTING:]
+    return int(known.max()) if len(known) else _GUESS
+
+
+def _mean(rates: list[float]) -> float:
+    return sum(rates) / len(rates) if rates else math.nan

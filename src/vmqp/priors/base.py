@@ -15,6 +15,8 @@ from vmqp.errors import InputError
 
 __all__ = ["Prior", "Size", "check_field", "is_finite_number"]
 
+_LARGEST_LOG = math.log(np.finfo(float).max)
+
 Size = int | tuple[int, ...] | None
 
 
@@ -55,14 +57,16 @@ class Prior(ABC):
         """Number of unconstrained coordinates: 1, or 0 for a fixed parameter."""
         return 0 if self.is_fixed else 1
 
-    def log_density(self, x: ArrayLike) -> FloatOrArray:
+    def log_density(self, x: ArrayLike | float) -> FloatOrArray:
         """Log of the normalised density; -inf outside the support."""
+        if isinstance(x, float):  # a chain asks often, for one number
+            with np.errstate(over="ignore", divide="ignore"):
+                number: Any = np.float64(x)
+                return float(self._log_density(number)) if self._inside(number) else -math.inf
         values = np.asarray(x, dtype=float)
         inside = self._inside(values)
         # Far out a square or a product overflows to inf, and the log density to -inf, as it should.
         with np.errstate(over="ignore", divide="ignore"):
-            if inside.all():  # the common case, and a chain asks often
-                return as_result(self._log_density(values) + np.zeros(values.shape))
             result = self._log_density(np.where(inside, values, self.typical()))
         return as_result(np.where(inside, result, -np.inf))
 
@@ -89,18 +93,22 @@ class Prior(ABC):
             u = np.log(values) if math.isinf(upper) else logit((values - lower) / (upper - lower))
         return as_result(u)
 
-    def from_unconstrained(self, u: ArrayLike) -> FloatOrArray:
+    def from_unconstrained(self, u: ArrayLike | float) -> FloatOrArray:
         """Map u to values of the support; far out to one of its ends."""
-        values = np.asarray(u, dtype=float)
         lower, upper = self._ends()
+        if isinstance(u, float) and math.isinf(upper):
+            return math.exp(u) if u < _LARGEST_LOG else math.inf
+        values = np.asarray(u, dtype=float)
         with np.errstate(over="ignore"):
             x = np.exp(values) if math.isinf(upper) else lower + (upper - lower) * expit(values)
         return as_result(x)
 
-    def log_jacobian(self, u: ArrayLike) -> FloatOrArray:
+    def log_jacobian(self, u: ArrayLike | float) -> FloatOrArray:
         """Log |dx/du| of :meth:`from_unconstrained`."""
-        values = np.array(u, dtype=float)
         lower, upper = self._ends()
+        if isinstance(u, float) and math.isinf(upper):
+            return u
+        values = np.array(u, dtype=float)
         if math.isinf(upper):
             return as_result(values)
         return as_result(math.log(upper - lower) + log_expit(values) + log_expit(-values))

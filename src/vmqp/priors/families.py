@@ -273,7 +273,7 @@ class Squared(Prior):
     def _log_density(self, x: FloatArray) -> Any:
         # The square of an end may round past the inner end.
         square = np.clip(x * x, *self.prior.support)
-        return self.prior.log_density(square) + math.log(2) + np.log(x)
+        return self.prior.log_density(square if square.ndim else float(square)) + math.log(2) + np.log(x)
 
     def _draw(self, rng: Generator, size: Size) -> Any:
         return np.sqrt(self.prior.sample(rng, size))

@@ -51,7 +51,7 @@ def _reflect(hc, hs, c, s):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, error_model="numpy")
-def _dense_sweep(streams, matrix, field, x, reflect, backward, block):  # type: ignore[no-untyped-def]
+def _dense_sweep(streams, matrix, scale, field, x, reflect, backward, block):  # type: ignore[no-untyped-def]
     chains, m = x.shape[1], x.shape[2]
     blocks = (m + 3) // 4
     for b in range(blocks):
@@ -66,7 +66,8 @@ def _dense_sweep(streams, matrix, field, x, reflect, backward, block):  # type: 
             for step in range(stop - start):
                 i = stop - 1 - step if backward else start + step
                 c, s = x[0, k, i], x[1, k, i]
-                hc, hs = field[0, i] - block[i - start, 0], field[1, i] - block[i - start, 1]
+                hc = field[0, i] - scale * block[i - start, 0]
+                hs = field[1, i] - scale * block[i - start, 1]
                 if reflect:
                     nc, ns = _reflect(hc, hs, c, s)
                 else:
@@ -112,12 +113,12 @@ def turn_together(streams, field, x):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _run_dense(streams, matrix, field, x, overrelax, turn, thin, out):  # type: ignore[no-untyped-def]
+def _run_dense(streams, matrix, scale, field, x, overrelax, turn, thin, out):  # type: ignore[no-untyped-def]
     block = np.empty((4, 2))
     for draw in range(out.shape[1]):
         for _ in range(thin):
             for sweep in range(1 + overrelax):
-                _dense_sweep(streams, matrix, field, x, sweep > 0, False, block)
+                _dense_sweep(streams, matrix, scale, field, x, sweep > 0, False, block)
             if turn:
                 turn_together(streams, field, x)
         keep_angles(x, out, draw)
@@ -143,18 +144,18 @@ def sweeps(
     """
     out = np.empty((x.shape[1], draws, x.shape[2]))
     if isinstance(target.coupling, Dense):
-        _run_dense(rng, target.coupling.matrix, target.field, x, overrelax, turn, thin, out)
+        _run_dense(rng, *target.coupling, target.field, x, overrelax, turn, thin, out)
     else:
         _run_sparse(rng, *target.coupling, target.field, x, overrelax, turn, thin, out)
     return out
 
 
 @njit(cache=True, nogil=True)
-def _there_and_back_dense(streams, matrix, field, x, overrelax):  # type: ignore[no-untyped-def]
+def _there_and_back_dense(streams, matrix, scale, field, x, overrelax):  # type: ignore[no-untyped-def]
     block = np.empty((4, 2))
     for sweep in range(2 * overrelax + 2):
         renewing = sweep == overrelax or sweep == overrelax + 1
-        _dense_sweep(streams, matrix, field, x, not renewing, sweep > overrelax, block)
+        _dense_sweep(streams, matrix, scale, field, x, not renewing, sweep > overrelax, block)
 
 
 @njit(cache=True, nogil=True)
@@ -171,7 +172,7 @@ def there_and_back(rng: Streams, target: Target, x: Array, overrelax: int = 1) -
     in the middle the second half would undo the first.
     """
     if isinstance(target.coupling, Dense):
-        _there_and_back_dense(rng, target.coupling.matrix, target.field, x, overrelax)
+        _there_and_back_dense(rng, *target.coupling, target.field, x, overrelax)
     else:
         _there_and_back_sparse(rng, *target.coupling, target.field, x, overrelax)
 

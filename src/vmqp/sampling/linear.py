@@ -103,10 +103,19 @@ def _sparse_product(starts, columns, values, x, out):  # type: ignore[no-untyped
             out[0, chain, i], out[1, chain, i] = a, b
 
 
+@njit(cache=True)
+def _scaled_product(matrix, scale, x, out):  # type: ignore[no-untyped-def]
+    dense_product(matrix, x, out, True, True)
+    for k in range(x.shape[1]):
+        for i in range(x.shape[2]):
+            out[0, k, i] *= scale
+            out[1, k, i] *= scale
+
+
 def apply_coupling(coupling: Any, x: Any, out: Any) -> None:
     """out = Q x for x of shape (2, C, m), dense or sparse; compiled code picks by the type of ``coupling``."""
     if isinstance(coupling, Dense):
-        dense_product(coupling.matrix, x, out, True, True)
+        _scaled_product(coupling.matrix, coupling.scale, x, out)
     else:
         _sparse_product(coupling.starts, coupling.columns, coupling.values, x, out)
 
@@ -115,7 +124,7 @@ def apply_coupling(coupling: Any, x: Any, out: Any) -> None:
 def _apply_coupling(coupling, x, out):  # type: ignore[no-untyped-def]
     kind = getattr(coupling, "instance_class", None)
     if kind is Dense:
-        return lambda coupling, x, out: dense_product(coupling.matrix, x, out, True, True)
+        return lambda coupling, x, out: _scaled_product(coupling.matrix, coupling.scale, x, out)
     if kind is Sparse:
         return lambda coupling, x, out: _sparse_product(
             coupling.starts, coupling.columns, coupling.values, x, out

@@ -22,9 +22,10 @@ _LARGEST = 1e100
 
 
 class Dense(NamedTuple):
-    """A coupling with zero diagonal as a full matrix, rows contiguous."""
+    """A coupling with zero diagonal as a full matrix, rows contiguous, times a scale."""
 
     matrix: Array
+    scale: float = 1.0
 
 
 class Sparse(NamedTuple):
@@ -59,7 +60,8 @@ class Target(NamedTuple):
     def matrix(self) -> Any:
         """The hollow coupling as an array or a SciPy sparse array."""
         if isinstance(self.coupling, Dense):
-            return self.coupling.matrix
+            matrix, scale = self.coupling
+            return matrix if scale == 1.0 else scale * matrix
         starts, columns, values = self.coupling
         return sparse.csr_array((values, columns, starts), shape=(self.size, self.size))
 
