@@ -1,12 +1,18 @@
-"""Run the benchmarks: ``python -m benchmarks [startup] [sweep] [learning] [samplers]``."""
+"""Run the benchmarks: ``python -m benchmarks [startup] [sweep] [learning] [wind] [samplers]``."""
 
 import sys
 
 from threadpoolctl import threadpool_limits
 
-from benchmarks import learning, samplers, startup, sweep
+from benchmarks import learning, samplers, startup, sweep, wind
 
-PARTS = {"startup": startup.main, "sweep": sweep.main, "learning": learning.main, "samplers": samplers.main}
+PARTS = {
+    "startup": startup.main,
+    "sweep": sweep.main,
+    "learning": learning.main,
+    "wind": wind.main,
+    "samplers": samplers.main,
+}
 
 
 def main(names: list[str]) -> int:

@@ -77,9 +77,9 @@ def effective(values: np.ndarray) -> float:
 
 
 def iteration_time(learner: Learner, state: State, seconds: float) -> float:
-    """Seconds of an iteration: the best of ten runs of some iterations each."""
-    some = max(5, round(0.4 / seconds))
-    return best_time(lambda: learner.advance(state, some), 10) / some
+    """Seconds of an iteration: the best of some runs, each long enough that its start does not count."""
+    some = max(40, round(0.4 / seconds))
+    return best_time(lambda: learner.advance(state, some), 6) / some
 
 
 def measure(problem: Problem, method: Method, warmup: int, draws: int) -> Cost:

@@ -32,7 +32,7 @@ class Method:
     drag: int = 0
     """Densities through which the latent angles are dragged along with the parameters; 0 leaves them in place."""
     cheap_moves: int | None = None
-    """Moves along the common scale and κ for each one that needs a factorisation; None chooses, 1 to 4."""
+    """Moves along the common scale and κ for each one that needs a factorisation; None chooses, 1 to 6."""
     steps: tuple[float, ...] | None = None
     """Fixed standard deviations of joint proposals, one for each parameter; None adapts them in warm-up.
 

@@ -178,14 +178,22 @@ def fields_target(point: Point, direction: float) -> Target:
 
 
 def angles_target(
-    problem: Problem, point: Point, x: FloatArray, direction: float, noise: float | None
+    problem: Problem,
+    point: Point,
+    x: FloatArray,
+    direction: float,
+    noise: float | None,
+    frame: float = 0.0,
 ) -> Target:
-    """The density of the latent angles given the data; the observed rows of x, (2, 1, d), hold θ if no noise."""
+    """The density of the latent angles given the data; the observed rows of x, (2, 1, d), hold θ if no noise.
+
+    Where x and the direction are measured from another zero than the data, that is the `frame`.
+    """
     field = drift_field(point, direction)
     n = problem.n
     if noise is not None:
         # eq:noisy
-        theta = np.stack([np.cos(problem.observed), np.sin(problem.observed)])
+        theta = np.stack([np.cos(problem.observed - frame), np.sin(problem.observed - frame)])
         field[:, :n] += noise * theta
         return Target(point.coupling, point.diagonal, field)
     # eq:conditional_density

@@ -3,7 +3,7 @@
 import numpy as np
 
 from vmqp.chain import State
-from vmqp.circle import wrap
+from vmqp.circle import FloatArray, wrap
 from vmqp.errors import NotPositiveDefiniteError
 from vmqp.learning.method import Method
 from vmqp.learning.moves import angles_support, fields_support, make_sampler, start_counters
@@ -36,20 +36,24 @@ def start(problem: Problem, method: Method, maximum: Maximum, seed: int, chain: 
         if not problem.noise.is_fixed:
             noise_u = float(problem.noise.to_unconstrained(noise)) + 0.5 * rng.standard_normal()
             noise = float(problem.noise.from_unconstrained(noise_u))
-    x = np.ones((2, 1, problem.d)) * np.sqrt(0.5)
-    x[:, 0, : problem.n] = np.stack([np.cos(problem.observed), np.sin(problem.observed)])
-    target = fields_target(point, direction)
-    inner = make_sampler(method.sampler, target, fields_support(method.sampler, point))
+    # Angles are drawn in the frame of the data's mean direction, so that a rotation of the data rotates the start.
+    frame = float(np.angle(np.exp(1j * problem.observed).sum()))
+    x = np.ones((2, 1, problem.d))
+    x[:, 0, : problem.n] = np.stack([np.cos(problem.observed - frame), np.sin(problem.observed - frame)])
+    inner = make_sampler(
+        method.sampler, fields_target(point, direction - frame), fields_support(method.sampler, point)
+    )
     inner_counters = start_counters(inner, streams)
-    fictitious = inner.init(streams).x
+    fictitious = _turned(inner.init(streams).x, frame)
     outer_counters = inner_counters
     if problem.latent.start < problem.d:
-        latent = angles_target(problem, point, x, direction, noise)
-        outer = make_sampler(
-            method.sampler, latent, angles_support(method.sampler, problem, point, latent, noise)
-        )
+        latent = angles_target(problem, point, x, direction - frame, noise, frame)
+        support = angles_support(method.sampler, problem, point, latent, noise)
+        outer = make_sampler(method.sampler, latent, support)
         outer_counters = start_counters(outer, streams)
-        x[:, :, problem.latent] = outer.init(streams).x
+        x[:, :, problem.latent] = _turned(outer.init(streams).x, frame)
+    if problem.noise is None:  # not by turning back: what was observed stays as it is to the last bit
+        x[:, 0, : problem.n] = np.stack([np.cos(problem.observed), np.sin(problem.observed)])
     adaptation = start_adaptation(maximum.u, maximum.covariance)
     return {
         "streams": streams,
@@ -84,3 +88,9 @@ def _over_dispersed(problem: Problem, maximum: Maximum, rng: np.random.Generator
         "no parameters near the maximum pseudo-likelihood give all places a usable kernel matrix: "
         "add a kernels.Nugget, or remove places that are closer than the kernel can tell apart."
     )
+
+
+def _turned(x: FloatArray, angle: float) -> FloatArray:
+    """Unit vectors (2, 1, m), all turned by one angle."""
+    c, s = np.cos(angle), np.sin(angle)
+    return np.stack([c * x[0] - s * x[1], s * x[0] + c * x[1]])

@@ -43,10 +43,8 @@ STATISTICS = (
     "energy",
 )
 _PROBES = (0.1, 0.3, 0.5, 0.75, 1.0)  # shares of the warm-up at which the inner chain's length is measured
-_LEAPS, _FIRST_LEAP = (
-    0.7,
-    50,
-)  # the share of leaps among the proposals, and the iteration from which they are made
+_LEAPS = 0.85  # the share of leaps among the proposals
+_FIRST_LEAP = 50  # iterations before there is a law to leap by
 _GUESS = 10
 _LASTING = 3  # the last so many probes decide
 
@@ -187,14 +185,14 @@ class Walker:
         return acceptance
 
     def _cheap_moves(self) -> int:
-        """Moves that need no factorisation: up to four, while their inner chains take a small share of its work."""
+        """Moves that need no factorisation: up to six, while their inner chains take a small share of its work."""
         if self.method.cheap_moves is not None:
             return self.method.cheap_moves
         d = self.problem.d
         # In operations of a sweep; the first number stands for what does not grow with d.
-        factorisation = 12e6 + 0.13 * d**3 + 55.0 * d**2
+        factorisation = 37e6 + 0.13 * d**3 + 55.0 * d**2
         sweeps = self.inner_length * d * (2.0 * d + 180.0)
-        return int(np.clip(factorisation / (8.0 * sweeps), 1, 4))
+        return int(np.clip(factorisation / (13.0 * sweeps), 1, 6))
 
     def _attempt(
         self, proposal: Proposal, new_factor: bool, adapting: bool, direction: float | None = None
