@@ -11,27 +11,52 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from vmqp._version import __version__
-from vmqp.errors import ConvergenceWarning, InputError, NotPositiveDefiniteError, VmqpError
+from vmqp.errors import (
+    CheckpointError,
+    CheckpointWarning,
+    ConvergenceWarning,
+    InputError,
+    InterruptedWarning,
+    NotPositiveDefiniteError,
+    VmqpError,
+)
 
 if TYPE_CHECKING:
-    from vmqp import arcs, circle, kernels, model, precision, priors, sampling
+    from vmqp import arcs, chain, circle, kernels, learning, model, precision, priors, run, sampling
     from vmqp.sampling import sample_angles, sample_angles_batch
 
-_MODULES = ("arcs", "circle", "kernels", "model", "precision", "priors", "sampling")
+_MODULES = (
+    "arcs",
+    "chain",
+    "circle",
+    "kernels",
+    "learning",
+    "model",
+    "precision",
+    "priors",
+    "run",
+    "sampling",
+)
 _FUNCTIONS = {"sample_angles": "vmqp.sampling", "sample_angles_batch": "vmqp.sampling"}
 
 __all__ = [
+    "CheckpointError",
+    "CheckpointWarning",
     "ConvergenceWarning",
     "InputError",
+    "InterruptedWarning",
     "NotPositiveDefiniteError",
     "VmqpError",
     "__version__",
     "arcs",
+    "chain",
     "circle",
     "kernels",
+    "learning",
     "model",
     "precision",
     "priors",
+    "run",
     "sample_angles",
     "sample_angles_batch",
     "sampling",

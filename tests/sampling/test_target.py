@@ -5,9 +5,14 @@ import pytest
 from scipy import sparse
 
 from references import lattice, spin_glass
-from vmqp.sampling import make_target
+from vmqp.sampling import make_target, seed_streams
+from vmqp.sampling.augmented import Augmented
+from vmqp.sampling.heatbath import HeatBath, there_and_back
+from vmqp.sampling.hmc import WhitenedHmc
+from vmqp.sampling.hybrid import Hybrid
 from vmqp.sampling.linear import apply_coupling
-from vmqp.sampling.target import Dense, Sparse
+from vmqp.sampling.sampler import unit_vectors
+from vmqp.sampling.target import Dense, Sparse, Target
 
 MATRIX = np.array([[2.0, -1.0, 0.0], [-1.0, -3.0, 0.5], [0.0, 0.5, 0.0]])
 FIELD = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
@@ -71,6 +76,59 @@ def test_product_with_the_coupling(m, chains):
         out = np.full_like(x, np.nan)
         apply_coupling(make_target(form(matrix), np.zeros((m, 2))).coupling, x, out)
         np.testing.assert_allclose(out, x @ matrix, rtol=1e-13, atol=1e-14)
+
+
+def with_and_without_scale(m, scale):
+    """The same target twice: a matrix and a scale, and the matrix times the scale."""
+    matrix, field = spin_glass(m, 1.0, m), np.random.default_rng(m).normal(size=(2, m))
+    diagonal = np.full(m, 3.0)
+    return (
+        Target(Dense(matrix, scale), scale * diagonal, field),
+        Target(Dense(scale * matrix), scale * diagonal, field),
+    )
+
+
+SCALES = pytest.mark.parametrize("scale", [0.5, 0.3, 40.0])
+
+
+@SCALES
+@pytest.mark.parametrize("m", [1, 4, 7])
+def test_a_scaled_coupling_is_the_scaled_matrix(m, scale):
+    one, other = with_and_without_scale(m, scale)
+    np.testing.assert_array_equal(one.matrix(), other.matrix())
+    np.testing.assert_array_equal(one.useful_diagonal(), other.useful_diagonal())
+    x = np.random.default_rng(0).normal(size=(2, 3, m))
+    found, expected = np.empty_like(x), np.empty_like(x)
+    apply_coupling(one.coupling, x, found)
+    apply_coupling(other.coupling, x, expected)
+    np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-13 * scale)
+
+
+@SCALES
+@pytest.mark.parametrize("m", [1, 4, 7])
+@pytest.mark.parametrize("kind", [HeatBath, Hybrid, WhitenedHmc, Augmented])
+def test_a_scaled_coupling_gives_the_same_draws(kind, m, scale):
+    """With the same seed, to rounding; a few steps only, or rounding would grow on a stiff target."""
+    runs = []
+    for target in with_and_without_scale(m, scale):
+        sampler, rng = kind(target), seed_streams(3, 5)
+        state = sampler.init(rng, np.random.default_rng(1).uniform(-np.pi, np.pi, (5, m)))
+        _, angles = sampler.run(rng, state, 5)
+        runs.append((unit_vectors(angles.reshape(25, m)), rng))
+    (one, used), (other, as_well) = runs
+    np.testing.assert_allclose(one, other, rtol=0.0, atol=1e-9)
+    np.testing.assert_array_equal(used, as_well)
+
+
+@SCALES
+@pytest.mark.parametrize("m", [1, 4, 7])
+def test_a_scaled_coupling_goes_there_and_back_alike(m, scale):
+    runs = []
+    for target in with_and_without_scale(m, scale):
+        x = unit_vectors(np.random.default_rng(1).uniform(-np.pi, np.pi, (5, m)))
+        there_and_back(seed_streams(3, 5), target, x, 1)
+        runs.append(x)
+    np.testing.assert_allclose(*runs, rtol=0.0, atol=1e-10)
 
 
 def test_lattice_of_the_tests():

@@ -118,7 +118,9 @@ def covariance_root(m, scale):
 def test_a_covariance_root_is_the_inverse_mass(m, scale, solve):
     """W⁻¹ = scale · L Lᵀ: the kernel matrix itself."""
     mass, _ = covariance_root(m, scale)
-    np.testing.assert_allclose(inverse_of(mass, m, solve), scale * positive_definite(m), rtol=1e-12, atol=1e-12 * scale)
+    np.testing.assert_allclose(
+        inverse_of(mass, m, solve), scale * positive_definite(m), rtol=1e-12, atol=1e-12 * scale
+    )
 
 
 def test_chains_of_a_covariance_root_are_solved_one_by_one():

@@ -155,7 +155,7 @@ def test_a_missing_jacobian_is_caught(monkeypatch):
     monkeypatch.setattr(
         type(reference.problem),
         "log_prior",
-        lambda self, u: sum(
+        lambda self, u, values=None: sum(
             float(self.priors[name].log_density(self.priors[name].from_unconstrained(u[i])))
             for i, name in enumerate(self.exchanged)
         ),

@@ -19,8 +19,8 @@ __all__ = ["autocorrelation_time", "energy_gradients", "needed_steps"]
 _STEP = 1e-4  # of the central differences of M, on the unconstrained scale
 _TIMES = 1.5
 _SHORTEST, _LONGEST = 3, 1000
-_PROBE, _LONGEST_PROBE = 200, 3200
-_ENOUGH = 20.0  # a probe is long enough at so many autocorrelation times
+_PROBE, _LONGEST_PROBE = 400, 6400
+_ENOUGH = 50.0  # autocorrelation times that make a probe long enough; with fewer the estimate is too short
 
 
 def autocorrelation_time(series: FloatArray) -> float:

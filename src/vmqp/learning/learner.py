@@ -24,9 +24,11 @@ from vmqp.learning.pseudolikelihood import Maximum, maximise
 from vmqp.learning.starting import start
 from vmqp.learning.walker import STATISTICS, Walker
 from vmqp.sampling.angle import angles_of
+from vmqp.sampling.checks import check_count
 
 __all__ = ["Learner"]
 
+_TOO_FEW = 0.03
 _FORMAT = 1  # of the state; a change makes old checkpoints unreadable, and says so
 
 
@@ -49,10 +51,8 @@ class Learner:
     thin: int = 1
 
     def __post_init__(self) -> None:
-        for name, least in (("warmup", 0), ("thin", 1)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise InputError(f"{name} is {value!r}: give a whole number, {least} or more.")
+        object.__setattr__(self, "warmup", check_count(self.warmup, "warmup", 0, "iterations that adapt"))
+        object.__setattr__(self, "thin", check_count(self.thin, "thin", 1, "iterations for each draw"))
         steps = self.method.steps
         names = self.problem.exchanged
         direction = ("direction",) if "direction" in self.problem.learned else ()
@@ -102,20 +102,30 @@ class Learner:
         size = problem.d - problem.latent.start
         angles = np.array([draw[1] for draw in kept]).reshape(len(kept), size)
         statistics = np.array([draw[2] for draw in kept]).reshape(len(kept), len(STATISTICS))
-        with np.errstate(invalid="ignore"):
-            means = [
-                float(column[~np.isnan(column)].mean()) if (~np.isnan(column)).any() else np.nan
-                for column in np.array(acceptance).reshape(-1, 2).T
-            ]
+        rates = np.array(acceptance).reshape(-1, 2)
         progress = {
-            name: value for name, value in zip(("accept", "cheap"), means, strict=True) if not np.isnan(value)
+            label: float(np.nanmean(rates[:, i]))
+            for i, label in enumerate(("accept", "cheap"))
+            if not np.isnan(rates[:, i]).all()
         }
         return walker.state(), Chunk(
             {name: np.array([draw[0][name] for draw in kept]) for name in problem.learned},
             self._named(angles),
-            {name: statistics[:, i] for i, name in enumerate(STATISTICS)},
+            {name: statistics[:, i] for i, name in enumerate(STATISTICS) if name not in self._absent},
             progress,
         )
+
+    @cached_property
+    def _absent(self) -> set[str]:
+        """Statistics of blocks that this problem does not have."""
+        p, q = self.problem.cheap_directions.shape
+        fixed = self.method.steps is not None
+        there = {
+            "acceptance_factorised": p > q or fixed,
+            "acceptance_cheap": q > 0 and not fixed and self.method.cheap_moves != 0,
+            "acceptance_noise": "noise" in self.problem.learned,
+        }
+        return {name for name, present in there.items() if not present}
 
     def _named(self, angles: Any) -> Arrays:
         """New places, and with noise the latent angles of the observed ones."""
@@ -158,10 +168,10 @@ class Learner:
                 f"the inner chain of the exchange algorithm has {used} steps, but {needed} are needed to forget its "
                 "start: the parameters are biased; give inner_steps=None, or at least that many."
             )
-        moves = stats["acceptance_factorised"]
-        if moves.size >= 100 and np.isfinite(moves).any() and float(np.nanmean(moves)) < 0.03:
+        moves = stats.get("acceptance_factorised")
+        if moves is not None and moves.size >= 100 and float(moves.mean()) < _TOO_FEW:
             sentences.append(
-                f"only {100 * float(np.nanmean(moves)):.1f} % of the proposed parameters were accepted: "
+                f"only {100 * float(moves.mean()):.1f} % of the proposed parameters were accepted: "
                 "warm up for longer, or give bridge=5."
             )
         return sentences

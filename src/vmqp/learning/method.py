@@ -1,13 +1,22 @@
 """How parameters are learned: the choices that a user can make, checked once."""
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-
 from vmqp.errors import InputError
+from vmqp.sampling.checks import check_count
 
 __all__ = ["Method"]
+
+_COUNTS = {
+    "inner_steps": (1, "steps of the inner chain"),
+    "outer_steps": (1, "steps of the latent angles"),
+    "bridge": (0, "densities in between"),
+    "drag": (0, "densities in between"),
+    "cheap_moves": (0, "moves without a factorisation"),
+}
+_CHOSEN = ("inner_steps", "outer_steps", "cheap_moves")  # None leaves the choice to us
 
 
 @dataclass(frozen=True)
@@ -51,19 +60,19 @@ class Method:
                 raise InputError(
                     f"{name} is {getattr(self, name)!r}: give one of {', '.join(map(repr, allowed))}."
                 )
-        for name, least in {
-            "inner_steps": 1,
-            "outer_steps": 1,
-            "bridge": 0,
-            "drag": 0,
-            "cheap_moves": 0,
-        }.items():
+        for name, (least, meaning) in _COUNTS.items():
             value = getattr(self, name)
-            if value is None and name in ("inner_steps", "outer_steps", "cheap_moves"):
-                continue
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise InputError(f"{name} is {value!r}: give a whole number, {least} or more.")
-        if self.steps is not None and not all(np.isfinite(step) and step > 0.0 for step in self.steps):
-            raise InputError(
-                f"steps are {self.steps!r}: give positive numbers, one for each learned parameter."
-            )
+            if value is not None or name not in _CHOSEN:
+                object.__setattr__(self, name, check_count(value, name, least, meaning))
+        if self.steps is not None:
+            object.__setattr__(self, "steps", _positive(self.steps))
+
+
+def _positive(steps: object) -> tuple[float, ...]:
+    try:
+        numbers = tuple(float(step) for step in steps)  # type: ignore[attr-defined]
+    except (TypeError, ValueError):
+        numbers = (math.nan,)
+    if not all(0.0 < number < math.inf for number in numbers):
+        raise InputError(f"steps are {steps!r}: give positive numbers, one for each learned parameter.")
+    return numbers

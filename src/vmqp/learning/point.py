@@ -17,6 +17,7 @@ import numpy as np
 from numba import njit
 
 from vmqp.circle import FloatArray
+from vmqp.errors import InputError
 from vmqp.learning.problem import Problem
 from vmqp.precision import try_factorise_triangle
 from vmqp.sampling.augmented import augmentation
@@ -110,7 +111,10 @@ class Point:
 
 def factorised(problem: Problem, u: FloatArray, values: Mapping[str, float]) -> Point | None:
     """Return the point at u by a new factorisation, or None where K is not positive definite."""
-    triangle = problem.bound.triangle(problem.kernel_values(values))
+    try:
+        triangle = problem.bound.triangle(problem.kernel_values(values))
+    except InputError:  # a function of the user's that overflows far out: such parameters are refused
+        return None
     precision = try_factorise_triangle(triangle, problem.d)
     if precision is None:
         return None

@@ -28,6 +28,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,7 @@ from vmqp.circle import FloatArray
 from vmqp.errors import InputError
 from vmqp.kernels import Kernel
 from vmqp.kernels.bound import Bound
+from vmqp.kernels.custom import Custom
 from vmqp.model import Drift
 from vmqp.priors import HalfNormal, Prior, UniformAngle, as_prior
 
@@ -121,7 +123,7 @@ class Problem:
             columns.append([1.0 if i in common else 0.0 for i in range(len(self.exchanged))])
         if "concentration" in self.exchanged:
             columns.append([1.0 if name == "concentration" else 0.0 for name in self.exchanged])
-        basis = np.array(columns).reshape(-1, len(self.exchanged)).T
+        basis = np.array(columns).reshape(len(columns), len(self.exchanged)).T
         normalised: FloatArray = basis / np.linalg.norm(basis, axis=0)
         return normalised
 
@@ -180,9 +182,22 @@ class Problem:
             (self.kernel, self.drift, self.concentration, self.direction, self.noise, self.column_names)
         )
         digest = hashlib.sha256(text.encode())
+        for node in self.kernel.nodes():
+            if isinstance(node, Custom):
+                digest.update(_code(getattr(node.function, "__code__", None)))
         for array in (self.X, self.observed):
             digest.update(repr(array.shape).encode() + np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()
+
+
+def _code(code: Any) -> bytes:
+    """What a function does, as far as its compiled code says: another body gives other bytes."""
+    if code is None:
+        return b""
+    constants = [
+        _code(value) if isinstance(value, CodeType) else repr(value).encode() for value in code.co_consts
+    ]
+    return b"|".join([code.co_code, repr((code.co_names, code.co_varnames)).encode(), *constants])
 
 
 def _walks_on_logs(prior: Prior) -> bool:
@@ -241,8 +256,17 @@ def make_problem(
     return problem
 
 
+def _reals(values: npt.ArrayLike, name: str) -> FloatArray:
+    try:
+        return np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"{name} cannot be read as real numbers ({error}): give an array of numbers."
+        ) from error
+
+
 def _table(X: npt.ArrayLike, name: str) -> FloatArray:
-    table = np.array(X, dtype=np.float64)
+    table = _reals(X, name)
     if table.ndim != 2:
         raise InputError(
             f"{name} has shape {table.shape}: give a table of rows and columns; one column is {name}[:, None]."
@@ -251,7 +275,7 @@ def _table(X: npt.ArrayLike, name: str) -> FloatArray:
 
 
 def _angles(angles: npt.ArrayLike) -> FloatArray:
-    values = np.array(angles, dtype=np.float64)
+    values = _reals(angles, "angles")
     if values.ndim != 1 or not len(values):
         raise InputError(
             f"the angles have shape {values.shape}: give one number in radians for each row of X."

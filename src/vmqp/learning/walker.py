@@ -93,7 +93,8 @@ class Walker:
             "inner_steps": self.inner.steps,
             "probes": self.probes.copy(),
         }
-        return arrays | {f"adaptation_{name}": value for name, value in self.adaptation._asdict().items()}
+        arrays |= {f"adaptation_{name}": value for name, value in self.adaptation._asdict().items()}
+        return {name: np.asarray(value) for name, value in arrays.items()}
 
     @property
     def noise(self) -> float | None:

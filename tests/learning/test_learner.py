@@ -1,0 +1,508 @@
+"""The learner as a task: the same chain however it is cut, the same chain in a turned frame, and odd problems."""
+
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from vmqp import kernels, priors
+from vmqp.errors import InputError
+from vmqp.learning import Learner, Method, make_problem
+
+H = priors.HalfNormal(1.0)
+BROAD = priors.LogNormal(0.0, 0.8)
+RNG = np.random.default_rng(3)
+X = np.sort(RNG.uniform(0.0, 4.0, 8))[:, None]
+ANGLES = np.sin(X[:, 0]) + 0.3 * RNG.standard_normal(8)
+X_NEW = RNG.uniform(0.0, 4.0, (4, 1))
+ONE = BROAD * kernels.Exponential(BROAD)
+SEVERAL = BROAD * kernels.Exponential(BROAD) + H * kernels.Gaussian(1.0) + kernels.Nugget(H)
+NOTHING = 1.0 * kernels.Exponential(1.0)
+
+
+def problem(kernel=ONE, new=X_NEW, angles=ANGLES, **options):
+    return make_problem(X, angles, new, kernel=kernel, **options)
+
+
+def triangle(a, b, width):
+    """A user's own kernel; at the top of the module, so that it can be pickled."""
+    return np.maximum(0.0, 1.0 - np.abs(a[:, 0] - b[:, 0]) / width)
+
+
+CASES = {
+    "noiseless": ({}, {}),
+    "noisy": ({"noise": BROAD}, {}),
+    "fixed noise": ({"noise": 3.0}, {}),
+    "mean drift": ({"drift": "mean"}, {}),
+    "mean drift, noisy": ({"drift": "mean", "noise": BROAD}, {}),
+    "bridge": ({}, {"bridge": 3}),
+    "augmented bridge": ({}, {"bridge": 3, "bridging": "augmented"}),
+    "persistent": ({}, {"inner_start": "persistent"}),
+    "persistent bridge": ({"noise": BROAD}, {"bridge": 2, "inner_start": "persistent"}),
+    "drag": ({}, {"drag": 3}),
+    "drag, noisy": ({"noise": BROAD}, {"drag": 2}),
+    "several kernels": ({"kernel": SEVERAL}, {}),
+    "several kernels, mean drift": ({"kernel": SEVERAL, "drift": "mean"}, {}),
+    "heat bath": ({}, {"sampler": "heatbath"}),
+    "augmented": ({}, {"sampler": "augmented"}),
+    "augmented, noisy": ({"noise": BROAD}, {"sampler": "augmented"}),
+    "fixed steps": ({}, {"steps": (0.3, 0.4, 0.5)}),
+    "fixed steps and direction": ({}, {"steps": (0.3, 0.4, 0.5, 0.6)}),
+    "given lengths": ({}, {"inner_steps": 4, "outer_steps": 2, "cheap_moves": 3}),
+    "no drift": ({"concentration": 0.0}, {}),
+    "fixed direction": ({"direction": 0.5}, {}),
+    "no new places": ({"new": None}, {}),
+    "no new places, noisy": ({"new": None, "noise": BROAD}, {}),
+    "only the concentration": ({"kernel": NOTHING}, {}),
+    "no common scale": ({"kernel": kernels.Exponential(BROAD), "concentration": 0.5}, {}),
+    "custom kernel": ({"kernel": BROAD * kernels.Custom(triangle, width=BROAD)}, {}),
+}
+WARMUP, TOTAL = 55, 80
+"""Leaps begin at iteration 50, so that there are some before and after the end of the warm-up."""
+
+
+def learner(name, warmup=WARMUP, thin=1):
+    model, method = CASES[name]
+    return Learner(problem(**model), Method(**method), warmup, thin)
+
+
+def in_pieces(task, state, pieces):
+    """Advance by some numbers of iterations; return the last state and all draws."""
+    chunks = []
+    for iterations in pieces:
+        state, chunk = task.advance(state, iterations)
+        chunks.append({**chunk.parameters, **chunk.angles, **chunk.stats})
+    draws = {name: np.concatenate([chunk[name] for chunk in chunks]) for name in chunks[0]}
+    return state, draws
+
+
+def same(one, other):
+    """Whether two sets of arrays agree in every bit."""
+    return one.keys() == other.keys() and all(
+        one[name].dtype == other[name].dtype
+        and one[name].shape == other[name].shape
+        and one[name].tobytes() == other[name].tobytes()
+        for name in one
+    )
+
+
+# Chunks
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_chain_is_the_same_however_it_is_cut(name):
+    task = learner(name)
+    start = task.start(seed=11, chain=0)
+    before = {key: value.copy() for key, value in start.items()}
+    end, draws = in_pieces(task, start, [TOTAL])
+    assert same(start, before), "the given state stays as it is"
+    assert len(draws["energy"]) == TOTAL - WARMUP
+    assert np.isfinite(draws["energy"]).all()
+    # Cut in warm-up, on both sides of its last iteration, and after it.
+    pieces = [7, WARMUP - 8, 1, 1, 9, TOTAL - WARMUP - 10]
+    # A pickled task has lost its matrices and its maximum.
+    cut_end, cut_draws = in_pieces(pickle.loads(pickle.dumps(task)), start, pieces)
+    assert int(end["iteration"]) == sum(pieces) == TOTAL
+    assert same(cut_end, end)
+    assert same(cut_draws, draws)
+
+
+@pytest.mark.parametrize("name", ["noiseless", "noisy", "no drift", "no new places"])
+def test_without_warmup_a_chain_is_the_same_however_it_is_cut(name):
+    task = learner(name, warmup=0)
+    start = task.start(2, 0)
+    end, draws = in_pieces(task, start, [50])
+    cut_end, cut_draws = in_pieces(task, start, [7, 43])
+    assert same(cut_end, end)
+    assert same(cut_draws, draws)
+    assert len(draws["energy"]) == 50
+
+
+@pytest.mark.parametrize("name", ["noiseless", "heat bath", "augmented"])
+def test_a_state_holds_arrays_only(name):
+    task = learner(name, warmup=5)
+    state, _ = task.advance(task.start(1, 0), 7)
+    assert {key: type(value) for key, value in state.items() if not isinstance(value, np.ndarray)} == {}
+
+
+@pytest.mark.parametrize(
+    "name", ["noiseless", "noisy", "heat bath", "augmented", "no drift", "no new places"]
+)
+def test_a_state_can_be_stored_without_pickling(name, tmp_path):
+    task = learner(name, warmup=5)
+    start = task.start(1, 0)
+    end, _ = task.advance(start, 7)
+    assert {key: (value.dtype, value.shape) for key, value in start.items()} == {
+        key: (value.dtype, value.shape) for key, value in end.items()
+    }
+    assert all(value.dtype.kind in "fiu" for value in end.values())
+    with open(tmp_path / "state.npz", "wb") as file:
+        np.savez(file, **end)
+    with np.load(tmp_path / "state.npz", allow_pickle=False) as stored:
+        read = {key: stored[key] for key in stored.files}
+    assert same(read, end)
+    assert same(task.advance(read, 3)[0], task.advance(end, 3)[0])
+
+
+def test_adaptation_ends_with_the_warmup():
+    task = learner("noisy")
+    state, _ = task.advance(task.start(1, 0), WARMUP)
+    later, _ = task.advance(state, 40)
+    fixed = [
+        key for key in state if key.startswith("adaptation") or key.endswith("tuning") or key == "probes"
+    ]
+    assert len(fixed) == 7
+    for key in fixed:
+        np.testing.assert_array_equal(state[key], later[key], err_msg=key)
+    assert not np.array_equal(state["u"], later["u"])
+
+
+@pytest.mark.parametrize("name", ["noiseless", "noisy"])
+def test_thinning_keeps_every_third_draw(name):
+    every, third = learner(name, warmup=10), learner(name, warmup=10, thin=3)
+    state = every.start(4, 0)
+    end, draws = in_pieces(every, state, [50])
+    thinned_end, thinned = in_pieces(third, state, [11, 1, 38])
+    assert same(thinned_end, end)
+    assert same(thinned, {key: value[2::3].copy() for key, value in draws.items()})
+
+
+def test_fingerprint():
+    task = learner("noiseless")
+    others = [
+        replace(task, warmup=WARMUP + 1),
+        replace(task, thin=2),
+        replace(task, method=Method(bridge=1)),
+        replace(task, problem=problem(noise=3.0)),
+        replace(task, problem=problem(angles=ANGLES + 1e-9)),
+    ]
+    assert len({task.fingerprint, *(other.fingerprint for other in others)}) == 6
+    assert learner("noiseless").fingerprint == task.fingerprint
+    assert pickle.loads(pickle.dumps(task)).fingerprint == task.fingerprint
+
+
+def test_draws_have_the_shapes_that_the_description_tells():
+    for name, places in {
+        "noiseless": {"angle": np.arange(8, 12)},
+        "noisy": {"angle": np.arange(8, 12), "latent": np.arange(8)},
+        "no new places": {},
+        "no new places, noisy": {"latent": np.arange(8)},
+    }.items():
+        task = learner(name, warmup=2)
+        _, chunk = task.advance(task.start(1, 0), 5)
+        described = task.describe().places
+        assert described.keys() == chunk.angles.keys() == places.keys()
+        for key, rows in places.items():
+            np.testing.assert_array_equal(described[key], rows)
+            assert chunk.angles[key].shape == (3, len(rows))
+            assert (np.abs(chunk.angles[key]) <= np.pi).all()
+        assert all(values.shape == (3,) for values in [*chunk.parameters.values(), *chunk.stats.values()])
+        _, empty = task.advance(task.start(1, 0), 2)
+        assert all(values.shape == (0,) for values in [*empty.parameters.values(), *empty.stats.values()])
+        assert all(values.shape == (0, len(places[key])) for key, values in empty.angles.items())
+
+
+def test_without_noise_the_observed_angles_stay_where_they_are():
+    task = learner("drag")
+    state, _ = task.advance(task.start(1, 0), 30)
+    seen = np.arctan2(state["x"][1, 0, :8], state["x"][0, 0, :8])
+    np.testing.assert_allclose(seen, np.angle(np.exp(1j * ANGLES)), atol=1e-15)
+
+
+def test_progress_tells_the_acceptance_also_in_warmup():
+    task = learner("noiseless")
+    _, chunk = task.advance(task.start(1, 0), 10)
+    assert chunk.progress.keys() == {"accept", "cheap"}
+    assert all(0.0 < rate <= 1.0 for rate in chunk.progress.values())
+    assert learner("only the concentration").advance(learner("only the concentration").start(1, 0), 10)[
+        1
+    ].progress.keys() == {"cheap"}
+
+
+# Starts
+
+
+@pytest.mark.parametrize("name", ["noiseless", "noisy", "heat bath", "augmented", "several kernels"])
+def test_chains_start_apart(name):
+    task = learner(name)
+    states = [task.start(3, 0), task.start(3, 1), task.start(4, 0)]
+    again = learner(name).start(3, 0)
+    assert same(states[0], again)
+    for i, j in ((0, 1), (0, 2), (1, 2)):
+        for key in ("streams", "u", "direction", "fictitious"):
+            assert not np.isin(states[i][key], states[j][key]).any(), key
+        latent = task.problem.latent
+        assert not np.isin(states[i]["x"][:, :, latent], states[j]["x"][:, :, latent]).any()
+    if task.problem.noise is not None:
+        assert len({float(state["noise"]) for state in states}) == 3
+
+
+def test_starts_are_spread_twice_as_wide_as_the_curvature_says():
+    task = learner("noiseless")
+    maximum = task.maximum
+    starts = [task.start(0, chain) for chain in range(300)]
+    gaps = np.array([state["u"] for state in starts]) - maximum.u
+    white = np.linalg.solve(np.linalg.cholesky(maximum.covariance), gaps.T)
+    # 900 standard normal numbers, times 2: their deviation is 2 to within 5 %, at two standard errors.
+    assert np.sqrt((white**2).mean()) == pytest.approx(2.0, rel=0.1)
+    assert np.abs(white.mean(axis=1)).max() < 0.5
+    turns = np.exp(1j * (np.array([float(state["direction"]) for state in starts]) - maximum.direction))
+    assert np.sqrt(-2.0 * np.log(np.abs(turns.mean()))) == pytest.approx(0.5, rel=0.2)
+
+
+def test_a_given_direction_and_noise_are_kept():
+    task = Learner(problem(direction=0.5, noise=3.0), warmup=5)
+    state, chunk = task.advance(task.start(1, 0), 10)
+    assert float(state["direction"]) == 0.5
+    assert "direction" not in chunk.parameters
+    assert "noise" not in chunk.parameters
+
+
+# Turning
+
+
+TURN = 1.234
+TURNED = {
+    "noiseless": ({}, {}),
+    "noisy": ({"noise": BROAD}, {}),
+    "mean drift": ({"drift": "mean"}, {}),
+    "mean drift, noisy": ({"drift": "mean", "noise": BROAD}, {}),
+    "several kernels": ({"kernel": SEVERAL}, {}),
+    "bridge": ({}, {"bridge": 3}),
+    "drag": ({}, {"drag": 3}),
+    "persistent": ({}, {"inner_start": "persistent"}),
+    "walking direction": ({}, {"steps": (0.3, 0.3, 0.3, 0.3)}),
+    "no new places": ({"new": None}, {}),
+}
+
+
+PHASES = ((10_000, 0), (20, 20))
+"""Warm-up and first iteration: in warm-up and after it. No probe, a long trajectory of its own, comes in between."""
+
+
+def turn_state(state, c=TURN):
+    """The same state in a frame that is turned by c."""
+    matrix = np.array([[np.cos(c), -np.sin(c)], [np.sin(c), np.cos(c)]])
+    vectors = {key: np.einsum("ab,bkd->akd", matrix, state[key]) for key in ("x", "fictitious")}
+    return state | vectors | {"direction": state["direction"] + c}
+
+
+def distance(one, other):
+    """The largest difference between two states; directions are compared on the circle."""
+    gaps = [
+        np.abs(one[key] - other[key]).max(initial=0.0) for key in one if key not in ("streams", "direction")
+    ]
+    gaps.append(np.abs(np.angle(np.exp(1j * (one["direction"] - other["direction"])))))
+    return np.inf if (one["streams"] != other["streams"]).any() else float(max(gaps))
+
+
+def both_frames(name, warmup, **method):
+    model, own = TURNED[name]
+    return [
+        Learner(problem(**model, angles=angles), Method(**own | method), warmup)
+        for angles in (ANGLES, ANGLES + TURN)
+    ]
+
+
+@pytest.mark.parametrize(
+    "name", ["noiseless", "noisy", "bridge", "drag", "persistent", "walking direction", "no new places"]
+)
+def test_a_turned_chain_stays_turned(name):
+    """Heat baths with the same random numbers forget differences, so that rounding does not grow.
+
+    That holds for a drift with equal weights and matrices that are not close to singular; else rounding grows
+    tenfold with every few iterations, and the next test has to do.
+    """
+    for warmup, first in PHASES:
+        task, turned = both_frames(name, warmup, sampler="heatbath")
+        state, _ = task.advance(task.start(5, 0), first)
+        end, chunk = task.advance(state, 100)
+        turned_end, turned_chunk = turned.advance(turn_state(state), 100)
+        assert distance(turn_state(end), turned_end) < 1e-6
+        for key, values in {**chunk.parameters, **chunk.angles}.items():
+            gaps = {**turned_chunk.parameters, **turned_chunk.angles}[key] - values
+            if key in ("direction", "angle", "latent"):
+                gaps = np.angle(np.exp(1j * (gaps - TURN)))
+            assert np.abs(gaps).max(initial=0.0) < 1e-6, key
+        for key, values in chunk.stats.items():
+            np.testing.assert_allclose(turned_chunk.stats[key], values, rtol=1e-6, atol=1e-6, err_msg=key)
+
+
+@pytest.mark.parametrize("sampler", ["hybrid", "heatbath", "augmented"])
+@pytest.mark.parametrize("name", ["noiseless", "noisy", "mean drift", "mean drift, noisy"])
+def test_a_start_turns_with_the_data(name, sampler):
+    """To the accuracy of the search for the maximum; a whole chain from there soon turns 1e-8 into anything."""
+    task, turned = both_frames(name, 60, sampler=sampler)
+    for chain in range(2):
+        assert distance(turn_state(task.start(5, chain)), turned.start(5, chain)) < 1e-6
+
+
+@pytest.mark.parametrize("name", TURNED)
+def test_every_iteration_commutes_with_a_turn(name):
+    """The default sampler has trajectories that double a difference in a few steps: each iteration starts anew."""
+    for warmup, first in PHASES:
+        task, turned = both_frames(name, warmup, inner_steps=3)
+        state, _ = task.advance(task.start(5, 0), first)
+        for _ in range(25):
+            there, _ = turned.advance(turn_state(state), 1)
+            state, _ = task.advance(state, 1)
+            assert distance(turn_state(state), there) < 1e-6
+
+
+def test_the_comparison_of_frames_sees_data_that_are_not_turned():
+    task, turned = both_frames("noiseless", 60, sampler="heatbath")
+    state = task.start(5, 0)
+    end = turn_state(task.advance(state, 5)[0])
+    assert distance(end, turned.advance(turn_state(state), 5)[0]) < 1e-6
+    assert distance(end, task.advance(turn_state(state) | {"direction": state["direction"]}, 5)[0]) > 1e-3
+    assert distance(end, turned.advance(state | {"direction": state["direction"] + TURN}, 5)[0]) > 1e-3
+
+
+# Few parameters, and other kernels
+
+
+def test_only_the_concentration_is_learned():
+    task = learner("only the concentration")
+    _, chunk = task.advance(task.start(1, 0), TOTAL)
+    assert chunk.parameters.keys() == {"concentration", "direction"}
+    assert len(np.unique(chunk.parameters["concentration"])) > 5
+    assert "acceptance_factorised" not in chunk.stats
+    assert (chunk.stats["acceptance_cheap"] > 0.0).all()
+
+
+NOTHING_EXCHANGED = {
+    "direction": ({}, {"direction"}),
+    "direction and noise": ({"noise": BROAD}, {"direction", "noise"}),
+    "nothing": ({"direction": 0.5}, set()),
+    "no drift": ({"concentration": 0.0}, set()),
+}
+
+
+@pytest.mark.parametrize("name", NOTHING_EXCHANGED)
+def test_no_parameter_needs_an_exchange(name):
+    options, learned = NOTHING_EXCHANGED[name]
+    task = Learner(problem(NOTHING, **{"concentration": 0.5} | options), warmup=20)
+    start = task.start(1, 0)
+    end, draws = in_pieces(task, start, [50])
+    cut_end, cut_draws = in_pieces(task, start, [7, 43])
+    assert same(cut_end, end)
+    assert same(cut_draws, draws)
+    assert set(task.problem.learned) == learned <= draws.keys()
+    assert not {"acceptance_factorised", "acceptance_cheap"} & draws.keys(), "no such moves"
+    assert ("acceptance_noise" in draws) == ("noise" in learned)
+    assert task.warnings({key: values[None] for key, values in draws.items()}) == []
+
+
+def test_one_observed_place():
+    task = Learner(make_problem([[0.0]], [1.0], [[0.5]], kernel=ONE), warmup=10)
+    _, chunk = task.advance(task.start(1, 0), 30)
+    assert all(np.isfinite(values).all() for values in chunk.parameters.values())
+
+
+def test_a_kernel_of_several_columns():
+    places = np.random.default_rng(1).uniform(0.0, 1.0, (9, 2))
+    kernel = BROAD * kernels.Gaussian([BROAD, BROAD]) + kernels.Nugget(0.1)
+    given = make_problem(places[:6], ANGLES[:6], places[6:], kernel=kernel, column_names=["east", "north"])
+    task = Learner(given, warmup=10)
+    _, chunk = task.advance(task.start(1, 0), 30)
+    assert {"lengthscale_east", "lengthscale_north"} < chunk.parameters.keys()
+
+
+# Errors and warnings
+
+BAD_METHODS = {
+    "sampler": ({"sampler": "gibbs"}, r"sampler is 'gibbs': give one of 'hybrid', 'heatbath', 'augmented'"),
+    "inner start": ({"inner_start": None}, r"inner_start is None: give one of 'angles', 'persistent'"),
+    "bridging": ({"bridging": "plain"}, r"bridging is 'plain': give one of 'heatbath', 'augmented'"),
+    "inner steps": ({"inner_steps": 0}, r"inner_steps is 0, .*: give a whole number, at least 1"),
+    "inner steps as a fraction": ({"inner_steps": 2.5}, r"inner_steps is 2.5, .*: give a whole number"),
+    "outer steps": ({"outer_steps": True}, r"outer_steps is True, .*: give a whole number, at least 1"),
+    "bridge": ({"bridge": -1}, r"bridge is -1, .*: give a whole number, at least 0"),
+    "bridge none": ({"bridge": None}, r"bridge is None, .*: give a whole number, at least 0"),
+    "drag": ({"drag": "3"}, r"drag is '3', .*: give a whole number, at least 0"),
+    "cheap moves": ({"cheap_moves": -2}, r"cheap_moves is -2, .*: give a whole number, at least 0"),
+    "steps": ({"steps": (0.1, 0.0)}, r"steps are \(0.1, 0.0\): give positive numbers, one for each"),
+    "steps not finite": ({"steps": (np.nan,)}, r"steps are \(nan,\): give positive numbers"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD_METHODS)
+def test_bad_methods_are_refused(name):
+    options, message = BAD_METHODS[name]
+    with pytest.raises(InputError, match=message):
+        Method(**options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"warmup": -1}, r"warmup is -1, .*: give a whole number, at least 0"),
+        ({"warmup": 10.0}, r"warmup is 10.0, .*: give a whole number"),
+        ({"thin": 0}, r"thin is 0, .*: give a whole number, at least 1"),
+        ({"thin": True}, r"thin is True, .*: give a whole number"),
+    ],
+)
+def test_bad_lengths_are_refused(options, message):
+    with pytest.raises(InputError, match=message):
+        Learner(problem(), **options)
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_fixed_steps_that_do_not_fit_the_parameters_are_refused(count):
+    with pytest.raises(InputError, match=rf"has {count} fixed steps.*'direction'\).*give one step for each"):
+        Learner(problem(), Method(steps=(0.1,) * count))
+    with pytest.raises(InputError, match=r"has 4 fixed steps"):
+        Learner(problem(direction=0.0), Method(steps=(0.1,) * 4))
+
+
+def test_zero_cheap_moves_are_none():
+    task = Learner(problem(), Method(cheap_moves=0), warmup=5)
+    _, chunk = task.advance(task.start(1, 0), 15)
+    assert "acceptance_cheap" not in chunk.stats
+    assert np.isfinite(chunk.stats["acceptance_factorised"]).all()
+
+
+def stats_of(shape=(2, 100), *, used=10.0, needed=5.0, accepted=0.2):
+    return {
+        "inner_steps": np.full(shape, used),
+        "inner_needed": np.full(shape, needed),
+        "acceptance_factorised": np.full(shape, accepted),
+    }
+
+
+def test_warnings():
+    task = learner("noiseless")
+    assert task.warnings(stats_of()) == []
+    assert task.warnings(stats_of(used=5.0)) == [], "just enough"
+    [short] = task.warnings(stats_of(used=4.0, needed=25.0))
+    assert "has 4 steps, but 25 are needed" in short
+    assert "inner_steps=None, or at least that many." in short
+    one_chain = stats_of()
+    one_chain["inner_steps"][1], one_chain["inner_needed"][1] = 7.0, 9.0
+    [short] = task.warnings(one_chain)
+    assert "has 7 steps, but 9 are needed" in short
+    [stuck] = task.warnings(stats_of(accepted=0.012))
+    assert stuck.startswith("only 1.2 % of the proposed parameters were accepted: warm up for longer")
+    assert len(task.warnings(stats_of(used=1.0, accepted=0.0))) == 2
+
+
+def test_warnings_of_few_or_no_draws():
+    task = learner("noiseless")
+    assert task.warnings(stats_of((2, 0))) == []
+    assert task.warnings(stats_of((2, 10), accepted=0.0)) == [], "too few to tell"
+    without = stats_of()
+    del without["acceptance_factorised"]
+    assert task.warnings(without) == [], "no such moves"
+
+
+def test_an_inner_chain_that_is_too_short_is_found():
+    stiff = make_problem([[0.0], [1.0]], [2.0, 2.1], kernel=BROAD * kernels.Exponential(50.0), direction=0.0)
+    for method, found in (
+        (Method(sampler="heatbath", inner_steps=1), 1),
+        (Method(sampler="heatbath"), 0),
+        (Method(), 0),
+    ):
+        task = Learner(stiff, method, warmup=40)
+        _, chunk = task.advance(task.start(1, 0), 60)
+        assert len(task.warnings({key: values[None] for key, values in chunk.stats.items()})) == found
