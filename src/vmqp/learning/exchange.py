@@ -12,8 +12,6 @@ quotient f(φ|w')/f(φ|w) becomes the product along it.
 
 from typing import NamedTuple
 
-import numpy as np
-
 from vmqp.circle import FloatArray
 from vmqp.learning.bridging import AugmentedBridge, HeatBathBridge, Transition, cross
 from vmqp.learning.method import Method
@@ -90,7 +88,9 @@ def _data_term(
         return here.x, known, plain
     first = angles_target(problem, here.point, here.x, here.direction, here.noise)
     second = angles_target(problem, there, here.x, direction, here.noise)
-    dragged = np.ascontiguousarray(here.x[:, :, latent])
+    dragged = here.x[
+        :, :, latent
+    ].copy()  # a copy even where all angles are latent: the proposal may be refused
     path, start = cross(rng, first, second, dragged, method.drag, HeatBathBridge(first, second))
     x = here.x.copy()
     x[:, :, latent] = dragged

@@ -43,7 +43,9 @@ __all__ = [
     "sums",
 ]
 
-_TINY = 1e-60  # beyond this and its inverse a scale is refused: squares of fields would overflow
+_LARGEST = (
+    1e12  # of the sum of M's diagonal: beyond it energies are so large that their differences are rounding
+)
 _NOISE_GRID = 0.5  # the mass of HMC follows log χ in steps of this size: it is not made anew each time
 
 
@@ -110,13 +112,13 @@ class Point:
 
 
 def factorised(problem: Problem, u: FloatArray, values: Mapping[str, float]) -> Point | None:
-    """Return the point at u by a new factorisation, or None where K is not positive definite."""
+    """Return the point at u by a new factorisation, or None where K has no factor that can be used."""
     try:
         triangle = problem.bound.triangle(problem.kernel_values(values))
     except InputError:  # a function of the user's that overflows far out: such parameters are refused
         return None
     precision = try_factorise_triangle(triangle, problem.d)
-    if precision is None:
+    if precision is None or precision.M.trace() > _LARGEST:
         return None
     weights = np.ones(problem.d) if problem.drift == "constant" else precision.M.sum(axis=1)
     diagonal = precision.M.diagonal().copy()
@@ -130,7 +132,7 @@ def rescaled(problem: Problem, point: Point, u: FloatArray, values: Mapping[str,
     """Return the point at u, which differs from `point` by a common scale and κ only; None if it overflows."""
     scale = problem.scale_of(u, point.base.u)
     assert scale is not None, "the move leaves the common scale"
-    if not _TINY < scale < 1.0 / _TINY:
+    if not 0.0 < scale < np.inf or point.base.diagonal.sum() / scale > _LARGEST:
         return None
     kappa = problem.concentration_of(values)
     return Point(u, point.base, scale, kappa, kappa / scale if problem.drift == "mean" else kappa)
