@@ -19,6 +19,7 @@ __all__ = ["start"]
 _SPREAD = 2.0  # standard deviations, so that chains start further apart than they will be
 _PROBES = 5
 _TRIES = 20
+_LEAP_RATE = 0.3  # acceptance of leaps before there were any
 
 
 def start(problem: Problem, method: Method, maximum: Maximum, seed: int, chain: int) -> State:
@@ -69,6 +70,7 @@ def start(problem: Problem, method: Method, maximum: Maximum, seed: int, chain: 
         "inner_tuning": inner_counters.tuning,
         "inner_steps": inner_counters.steps,
         "probes": np.zeros(_PROBES, np.int64),
+        "leap_rates": np.full(2, _LEAP_RATE),
     } | {f"adaptation_{name}": value for name, value in adaptation._asdict().items()}
 
 

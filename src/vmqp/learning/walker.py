@@ -43,7 +43,11 @@ STATISTICS = (
     "energy",
 )
 _PROBES = (0.1, 0.3, 0.5, 0.75, 1.0)  # shares of the warm-up at which the inner chain's length is measured
-_LEAPS = 0.85  # the share of leaps among the proposals
+_LEAST_LEAPS, _MOST_LEAPS = (
+    0.1,
+    0.85,
+)  # shares of leaps among the proposals, between which their acceptance decides
+_LEAP_MEMORY = 0.05  # weight of the last leap in their running acceptance
 _FIRST_LEAP = 50  # iterations before there is a law to leap by
 _GUESS = 10
 _LASTING = 3  # the last so many probes decide
@@ -62,7 +66,7 @@ class Walker:
         self.adaptation = Adaptation(*(state[f"adaptation_{name}"] for name in Adaptation._fields))
         self.outer = Counters(state["outer_tuning"], state["outer_steps"])
         self.inner = Counters(state["inner_tuning"], state["inner_steps"])
-        self.probes = state["probes"].copy()
+        self.probes, self.leap_rates = state["probes"].copy(), state["leap_rates"].copy()
         self.needed = _needed(self.probes)
         self.statistics = [math.nan] * len(STATISTICS)
         u = state["u"]
@@ -92,6 +96,7 @@ class Walker:
             "inner_tuning": self.inner.tuning,
             "inner_steps": self.inner.steps,
             "probes": self.probes.copy(),
+            "leap_rates": self.leap_rates.copy(),
         }
         arrays |= {f"adaptation_{name}": value for name, value in self.adaptation._asdict().items()}
         return {name: np.asarray(value) for name, value in arrays.items()}
@@ -177,8 +182,13 @@ class Walker:
     def _move(self, kind: int, adapting: bool) -> float:
         """Walk or leap; return the acceptance."""
         block = self._directions[kind]
-        if self.iteration >= _FIRST_LEAP and draw_uniform(self.rng) < _LEAPS:
-            return self._attempt(leap(self.rng, self.point.u, block), kind == 0, adapting)
+        # A leap that is accepted is worth several steps of the walk; where few are, the walk has to do.
+        share = min(max(2.5 * self.leap_rates[kind], _LEAST_LEAPS), _MOST_LEAPS)
+        if self.iteration >= _FIRST_LEAP and draw_uniform(self.rng) < share:
+            acceptance = self._attempt(leap(self.rng, self.point.u, block), kind == 0, adapting)
+            if adapting:
+                self.leap_rates[kind] += _LEAP_MEMORY * (acceptance - self.leap_rates[kind])
+            return acceptance
         columns = math.exp(self.adaptation.log_steps[kind]) * block.columns @ block.root
         acceptance = self._attempt(walk(self.rng, self.point.u, columns), kind == 0, adapting)
         if adapting:
