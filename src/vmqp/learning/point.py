@@ -46,6 +46,7 @@ __all__ = [
 _LARGEST = (
     1e12  # of the sum of M's diagonal: beyond it energies are so large that their differences are rounding
 )
+_LARGEST_SCALE = 1e60  # beyond it the squares of HMC's velocities come near to overflow
 _NOISE_GRID = 0.5  # the mass of HMC follows log χ in steps of this size: it is not made anew each time
 
 
@@ -132,7 +133,7 @@ def rescaled(problem: Problem, point: Point, u: FloatArray, values: Mapping[str,
     """Return the point at u, which differs from `point` by a common scale and κ only; None if it overflows."""
     scale = problem.scale_of(u, point.base.u)
     assert scale is not None, "the move leaves the common scale"
-    if not 0.0 < scale < np.inf or point.base.diagonal.sum() / scale > _LARGEST:
+    if not 0.0 < scale < _LARGEST_SCALE or point.base.diagonal.sum() / scale > _LARGEST:
         return None
     kappa = problem.concentration_of(values)
     return Point(u, point.base, scale, kappa, kappa / scale if problem.drift == "mean" else kappa)
