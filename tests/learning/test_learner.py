@@ -1,4 +1,4 @@
-"""The learner as a task: the same chain however it is cut, the same chain in a turned frame, and odd problems."""
+"""The learner as a task: the same chain however it is cut, where it starts, odd problems, and what it warns of."""
 
 import pickle
 from dataclasses import replace
@@ -6,86 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from vmqp import kernels, priors
+from learners import ANGLES, BROAD, CASES, NOTHING, ONE, TOTAL, WARMUP, in_pieces, learner, problem, same
+from vmqp import kernels
 from vmqp.errors import InputError
 from vmqp.learning import Learner, Method, make_problem
-
-H = priors.HalfNormal(1.0)
-BROAD = priors.LogNormal(0.0, 0.8)
-RNG = np.random.default_rng(3)
-X = np.sort(RNG.uniform(0.0, 4.0, 8))[:, None]
-ANGLES = np.sin(X[:, 0]) + 0.3 * RNG.standard_normal(8)
-X_NEW = RNG.uniform(0.0, 4.0, (4, 1))
-ONE = BROAD * kernels.Exponential(BROAD)
-SEVERAL = BROAD * kernels.Exponential(BROAD) + H * kernels.Gaussian(1.0) + kernels.Nugget(H)
-NOTHING = 1.0 * kernels.Exponential(1.0)
-
-
-def problem(kernel=ONE, new=X_NEW, angles=ANGLES, **options):
-    return make_problem(X, angles, new, kernel=kernel, **options)
-
-
-def triangle(a, b, width):
-    """A user's own kernel; at the top of the module, so that it can be pickled."""
-    return np.maximum(0.0, 1.0 - np.abs(a[:, 0] - b[:, 0]) / width)
-
-
-CASES = {
-    "noiseless": ({}, {}),
-    "noisy": ({"noise": BROAD}, {}),
-    "fixed noise": ({"noise": 3.0}, {}),
-    "mean drift": ({"drift": "mean"}, {}),
-    "mean drift, noisy": ({"drift": "mean", "noise": BROAD}, {}),
-    "bridge": ({}, {"bridge": 3}),
-    "augmented bridge": ({}, {"bridge": 3, "bridging": "augmented"}),
-    "persistent": ({}, {"inner_start": "persistent"}),
-    "persistent bridge": ({"noise": BROAD}, {"bridge": 2, "inner_start": "persistent"}),
-    "drag": ({}, {"drag": 3}),
-    "drag, noisy": ({"noise": BROAD}, {"drag": 2}),
-    "several kernels": ({"kernel": SEVERAL}, {}),
-    "several kernels, mean drift": ({"kernel": SEVERAL, "drift": "mean"}, {}),
-    "heat bath": ({}, {"sampler": "heatbath"}),
-    "augmented": ({}, {"sampler": "augmented"}),
-    "augmented, noisy": ({"noise": BROAD}, {"sampler": "augmented"}),
-    "fixed steps": ({}, {"steps": (0.3, 0.4, 0.5)}),
-    "fixed steps and direction": ({}, {"steps": (0.3, 0.4, 0.5, 0.6)}),
-    "given lengths": ({}, {"inner_steps": 4, "outer_steps": 2, "cheap_moves": 3}),
-    "no drift": ({"concentration": 0.0}, {}),
-    "fixed direction": ({"direction": 0.5}, {}),
-    "no new places": ({"new": None}, {}),
-    "no new places, noisy": ({"new": None, "noise": BROAD}, {}),
-    "only the concentration": ({"kernel": NOTHING}, {}),
-    "no common scale": ({"kernel": kernels.Exponential(BROAD), "concentration": 0.5}, {}),
-    "custom kernel": ({"kernel": BROAD * kernels.Custom(triangle, width=BROAD)}, {}),
-}
-WARMUP, TOTAL = 55, 80
-"""Leaps begin at iteration 50, so that there are some before and after the end of the warm-up."""
-
-
-def learner(name, warmup=WARMUP, thin=1):
-    model, method = CASES[name]
-    return Learner(problem(**model), Method(**method), warmup, thin)
-
-
-def in_pieces(task, state, pieces):
-    """Advance by some numbers of iterations; return the last state and all draws."""
-    chunks = []
-    for iterations in pieces:
-        state, chunk = task.advance(state, iterations)
-        chunks.append({**chunk.parameters, **chunk.angles, **chunk.stats})
-    draws = {name: np.concatenate([chunk[name] for chunk in chunks]) for name in chunks[0]}
-    return state, draws
-
-
-def same(one, other):
-    """Whether two sets of arrays agree in every bit."""
-    return one.keys() == other.keys() and all(
-        one[name].dtype == other[name].dtype
-        and one[name].shape == other[name].shape
-        and one[name].tobytes() == other[name].tobytes()
-        for name in one
-    )
-
 
 # Chunks
 
@@ -257,106 +181,6 @@ def test_a_given_direction_and_noise_are_kept():
     assert float(state["direction"]) == 0.5
     assert "direction" not in chunk.parameters
     assert "noise" not in chunk.parameters
-
-
-# Turning
-
-
-TURN = 1.234
-TURNED = {
-    "noiseless": ({}, {}),
-    "noisy": ({"noise": BROAD}, {}),
-    "mean drift": ({"drift": "mean"}, {}),
-    "mean drift, noisy": ({"drift": "mean", "noise": BROAD}, {}),
-    "several kernels": ({"kernel": SEVERAL}, {}),
-    "bridge": ({}, {"bridge": 3}),
-    "drag": ({}, {"drag": 3}),
-    "persistent": ({}, {"inner_start": "persistent"}),
-    "walking direction": ({}, {"steps": (0.3, 0.3, 0.3, 0.3)}),
-    "no new places": ({"new": None}, {}),
-}
-
-
-PHASES = ((10_000, 0), (20, 20))
-"""Warm-up and first iteration: in warm-up and after it. No probe, a long trajectory of its own, comes in between."""
-
-
-def turn_state(state, c=TURN):
-    """The same state in a frame that is turned by c."""
-    matrix = np.array([[np.cos(c), -np.sin(c)], [np.sin(c), np.cos(c)]])
-    vectors = {key: np.einsum("ab,bkd->akd", matrix, state[key]) for key in ("x", "fictitious")}
-    return state | vectors | {"direction": state["direction"] + c}
-
-
-def distance(one, other):
-    """The largest difference between two states; directions are compared on the circle."""
-    gaps = [
-        np.abs(one[key] - other[key]).max(initial=0.0) for key in one if key not in ("streams", "direction")
-    ]
-    gaps.append(np.abs(np.angle(np.exp(1j * (one["direction"] - other["direction"])))))
-    return np.inf if (one["streams"] != other["streams"]).any() else float(max(gaps))
-
-
-def both_frames(name, warmup, **method):
-    model, own = TURNED[name]
-    return [
-        Learner(problem(**model, angles=angles), Method(**own | method), warmup)
-        for angles in (ANGLES, ANGLES + TURN)
-    ]
-
-
-@pytest.mark.parametrize(
-    "name", ["noiseless", "noisy", "bridge", "drag", "persistent", "walking direction", "no new places"]
-)
-def test_a_turned_chain_stays_turned(name):
-    """Heat baths with the same random numbers forget differences, so that rounding does not grow.
-
-    That holds for a drift with equal weights and matrices that are not close to singular; else rounding grows
-    tenfold with every few iterations, and the next test has to do.
-    """
-    for warmup, first in PHASES:
-        task, turned = both_frames(name, warmup, sampler="heatbath")
-        state, _ = task.advance(task.start(5, 0), first)
-        end, chunk = task.advance(state, 100)
-        turned_end, turned_chunk = turned.advance(turn_state(state), 100)
-        assert distance(turn_state(end), turned_end) < 1e-6
-        for key, values in {**chunk.parameters, **chunk.angles}.items():
-            gaps = {**turned_chunk.parameters, **turned_chunk.angles}[key] - values
-            if key in ("direction", "angle", "latent"):
-                gaps = np.angle(np.exp(1j * (gaps - TURN)))
-            assert np.abs(gaps).max(initial=0.0) < 1e-6, key
-        for key, values in chunk.stats.items():
-            np.testing.assert_allclose(turned_chunk.stats[key], values, rtol=1e-6, atol=1e-6, err_msg=key)
-
-
-@pytest.mark.parametrize("sampler", ["hybrid", "heatbath", "augmented"])
-@pytest.mark.parametrize("name", ["noiseless", "noisy", "mean drift", "mean drift, noisy"])
-def test_a_start_turns_with_the_data(name, sampler):
-    """To the accuracy of the search for the maximum; a whole chain from there soon turns 1e-8 into anything."""
-    task, turned = both_frames(name, 60, sampler=sampler)
-    for chain in range(2):
-        assert distance(turn_state(task.start(5, chain)), turned.start(5, chain)) < 1e-6
-
-
-@pytest.mark.parametrize("name", TURNED)
-def test_every_iteration_commutes_with_a_turn(name):
-    """The default sampler has trajectories that double a difference in a few steps: each iteration starts anew."""
-    for warmup, first in PHASES:
-        task, turned = both_frames(name, warmup, inner_steps=3)
-        state, _ = task.advance(task.start(5, 0), first)
-        for _ in range(25):
-            there, _ = turned.advance(turn_state(state), 1)
-            state, _ = task.advance(state, 1)
-            assert distance(turn_state(state), there) < 1e-6
-
-
-def test_the_comparison_of_frames_sees_data_that_are_not_turned():
-    task, turned = both_frames("noiseless", 60, sampler="heatbath")
-    state = task.start(5, 0)
-    end = turn_state(task.advance(state, 5)[0])
-    assert distance(end, turned.advance(turn_state(state), 5)[0]) < 1e-6
-    assert distance(end, task.advance(turn_state(state) | {"direction": state["direction"]}, 5)[0]) > 1e-3
-    assert distance(end, turned.advance(state | {"direction": state["direction"] + TURN}, 5)[0]) > 1e-3
 
 
 # Few parameters, and other kernels
