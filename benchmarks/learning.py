@@ -21,7 +21,7 @@ from vmqp.sampling import sample_angles
 
 WORST = ("variance", "lengthscale", "concentration")
 STEPS = (0.2, 0.2, 0.2, 0.04)  # of log σ², log l, log κ and ν: a quarter of the proposals are accepted
-PAPER = Method(sampler="augmented", inner_steps=100, outer_steps=300, steps=STEPS)
+PAPER = Method(sampler="augmented", inner_start="angles", inner_steps=100, outer_steps=300, steps=STEPS)
 
 
 class Cost(NamedTuple):

@@ -21,7 +21,14 @@ ROOMS = (
     ("precision", "model"),
     ("sampling",),
     ("learning", "run"),
+    ("tables", "scores", "datasets"),
+    ("plots",),
+    ("posterior",),
+    ("regression",),
+    ("comparison", "report"),
     ("demo",),
+    ("cli",),
+    ("__main__",),
 )
 FLOOR = {room: floor for floor, rooms in enumerate(ROOMS) for room in rooms}
 
@@ -71,6 +78,14 @@ def test_every_room_names_what_exists():
         "sampling",
         "learning",
         "run",
+        "tables",
+        "scores",
+        "datasets",
+        "plots",
+        "posterior",
+        "regression",
+        "comparison",
+        "report",
         "errors",
     ):
         module = __import__(f"vmqp.{room}", fromlist=["__all__"])

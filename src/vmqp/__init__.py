@@ -18,48 +18,98 @@ from vmqp.errors import (
     InputError,
     InterruptedWarning,
     NotPositiveDefiniteError,
+    TransductiveWarning,
     VmqpError,
 )
 
 if TYPE_CHECKING:
-    from vmqp import arcs, chain, circle, kernels, learning, model, precision, priors, run, sampling
+    from vmqp import (
+        arcs,
+        chain,
+        circle,
+        comparison,
+        datasets,
+        kernels,
+        learning,
+        model,
+        plots,
+        posterior,
+        precision,
+        priors,
+        regression,
+        report,
+        run,
+        sampling,
+        scores,
+        tables,
+    )
+    from vmqp.posterior import Posterior, load
+    from vmqp.regression import CircularRegressor, regress
     from vmqp.sampling import sample_angles, sample_angles_batch
 
 _MODULES = (
     "arcs",
     "chain",
     "circle",
+    "comparison",
+    "datasets",
     "kernels",
     "learning",
     "model",
+    "plots",
+    "posterior",
     "precision",
     "priors",
+    "regression",
+    "report",
     "run",
     "sampling",
+    "scores",
+    "tables",
 )
-_FUNCTIONS = {"sample_angles": "vmqp.sampling", "sample_angles_batch": "vmqp.sampling"}
+_FUNCTIONS = {
+    "CircularRegressor": "vmqp.regression",
+    "Posterior": "vmqp.posterior",
+    "load": "vmqp.posterior",
+    "regress": "vmqp.regression",
+    "sample_angles": "vmqp.sampling",
+    "sample_angles_batch": "vmqp.sampling",
+}
 
 __all__ = [
     "CheckpointError",
     "CheckpointWarning",
+    "CircularRegressor",
     "ConvergenceWarning",
     "InputError",
     "InterruptedWarning",
     "NotPositiveDefiniteError",
+    "Posterior",
+    "TransductiveWarning",
     "VmqpError",
     "__version__",
     "arcs",
     "chain",
     "circle",
+    "comparison",
+    "datasets",
     "kernels",
     "learning",
+    "load",
     "model",
+    "plots",
+    "posterior",
     "precision",
     "priors",
+    "regress",
+    "regression",
+    "report",
     "run",
     "sample_angles",
     "sample_angles_batch",
     "sampling",
+    "scores",
+    "tables",
 ]
 
 

@@ -32,6 +32,8 @@ class Chunk(NamedTuple):
     """Name to a statistic of each kept iteration, (kept,)."""
     progress: dict[str, float]
     """Numbers for the eye while a run goes on, such as the acceptance over this chunk; also in warm-up."""
+    pointwise: Arrays = {}  # noqa: RUF012  # never written to
+    """What each draw says of each place, as ``group/name`` to (kept, places); no part in R-hat."""
 
 
 class Description(NamedTuple):
@@ -45,6 +47,8 @@ class Description(NamedTuple):
     """The inputs and what else was given: name to an array whose first axis counts rows."""
     attributes: dict[str, str | int | float]
     """What was run: the model, the method."""
+    pointwise: dict[str, npt.NDArray[Any]] = {}  # noqa: RUF012  # never written to
+    """For each entry of `Chunk.pointwise`: the row numbers of its places, (places,)."""
 
 
 class Task(Protocol):

@@ -14,6 +14,7 @@ __all__ = [
     "InterruptedWarning",
     "NotPositiveDefiniteError",
     "TimeLimitError",
+    "TransductiveWarning",
     "VmqpError",
     "WorkerError",
 ]
@@ -53,3 +54,7 @@ class InterruptedWarning(UserWarning):
 
 class CheckpointWarning(UserWarning):
     """A checkpoint could not be written, or another version of vmqp wrote it."""
+
+
+class TransductiveWarning(UserWarning):
+    """Predictions depend on the set of places that are asked for; said once, when there are many."""

@@ -233,3 +233,21 @@ def test_with_nothing_to_learn_the_shortest_chain_will_do():
     rng = seed_streams(1, 1)
     sampler = make_sampler("heatbath", fields_target(point, NU), None)
     assert needed_steps(rng, given, point, NU, sampler, sampler.init(rng, np.zeros((1, 5)))) == 3
+
+
+def test_the_length_of_the_resultant_is_among_the_statistics(monkeypatch):
+    """Under a weak drift the direction of the sum is drawn anew at each step, and hides that its length is not."""
+    places = np.linspace(0.0, 1.0, 20)[:, None]
+    problem = make_problem(places, np.zeros(20), kernel=HalfNormal(1) * kernels.Exponential(5.0))
+    u = problem.vector({"variance": 2.0, "concentration": 1e-3})
+    point = factorised(problem, u, problem.values(u))
+
+    def steps():
+        target = fields_target(point, 0.0)
+        sampler = make_sampler("hybrid", target, fields_support("hybrid", point))
+        streams = seed_streams(np.random.SeedSequence(5), 1)
+        return needed_steps(streams, problem, point, 0.0, sampler, sampler.init(streams))
+
+    with_it = steps()
+    monkeypatch.setattr(inner, "resultant", lambda point, angles: np.zeros(len(angles)))
+    assert with_it > 1.5 * steps()

@@ -53,7 +53,7 @@ def test_attributes(result):
 def test_draws_are_not_copied():
     draws = np.zeros((2, 50, 3))
     tree = make_result(
-        Groups({}, {"angles": draws[:, :20]}, {}),
+        Groups({}, {"angles": draws[:, :20]}, {}, {}),
         Description({"angles": np.arange(3)}, {}, {}, {}),
         seed=0,
         stopped="interrupted",

@@ -72,10 +72,10 @@ PROBLEMS = {
 }
 METHODS = {
     "exchange": Method(),
-    "exchange, persistent": Method(inner_start="persistent"),
+    "exchange from the angles": Method(inner_start="angles"),
     "bridge 1": Method(bridge=1),
     "bridge 5": Method(bridge=5),
-    "bridge 5, persistent": Method(bridge=5, inner_start="persistent"),
+    "bridge 5 from the angles": Method(bridge=5, inner_start="angles"),
     "augmented bridge 1": Method(bridge=1, bridging="augmented"),
     "augmented bridge 5": Method(bridge=5, bridging="augmented"),
     "dragged angles": Method(drag=3),
@@ -88,7 +88,7 @@ CASES = [
     ("mean drift", "exchange"),
     ("mean drift", "bridge 5"),
     ("noise, two angles", "exchange"),
-    ("noise, two angles", "exchange, persistent"),
+    ("noise, two angles", "exchange from the angles"),
     ("noise, two angles", "bridge 5"),
     ("noise, two angles", "augmented bridge 1"),
     ("noise, two angles", "dragged angles"),

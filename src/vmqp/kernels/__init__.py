@@ -20,6 +20,7 @@ from vmqp.kernels.bound import Bound, BoundPairs
 from vmqp.kernels.custom import Custom
 from vmqp.kernels.others import Categorical, Constant, Linear, Nugget, Periodic
 from vmqp.kernels.stationary import Exponential, Gaussian, Matern32, Matern52, RationalQuadratic
+from vmqp.kernels.text import parse
 
 __all__ = [
     "Bound",
@@ -39,4 +40,5 @@ __all__ = [
     "RationalQuadratic",
     "Scaled",
     "Sum",
+    "parse",
 ]

@@ -17,7 +17,7 @@ from vmqp.learning.bridging import AugmentedBridge, HeatBathBridge, Transition, 
 from vmqp.learning.method import Method
 from vmqp.learning.moves import Counters, fields_support, make_sampler, move
 from vmqp.learning.point import Point, Sums, angles_target, energy, fields_target, sums
-from vmqp.learning.problem import Problem
+from vmqp.learning.problem import Noise, Problem
 from vmqp.sampling.sampler import Streams
 from vmqp.sampling.target import Target
 
@@ -46,7 +46,7 @@ class Present(NamedTuple):
     known: Sums
     """The sums of x at the point's factorisation."""
     direction: float
-    noise: float | None
+    noise: Noise
 
 
 def exchange(

@@ -4,6 +4,10 @@ What must have been renewed when an inner chain ends are the statistics that ent
 parameter. The energy alone misses the slow ones. So a probe runs the inner chain's sampler at the current parameters,
 measures the integrated autocorrelation time τ_j of each statistic, and asks for 1.5 times the longest: with
 τ = 2/rate, e^(−3) or 5 % of the start is left.
+
+The statistic of κ is R cos ψ, where R and ψ are the length and the direction of the sum of all unit vectors. Under a
+weak drift the sampler draws ψ anew at each step, so that R cos ψ looks renewed while R is not; but it is R that decides
+how large the statistic can be. So R has to be renewed too.
 """
 
 import numpy as np
@@ -14,7 +18,7 @@ from vmqp.learning.point import Point, drift_field, factorised
 from vmqp.learning.problem import Problem
 from vmqp.sampling.sampler import Sampler, State, Streams
 
-__all__ = ["autocorrelation_time", "energy_gradients", "needed_steps"]
+__all__ = ["autocorrelation_time", "energy_gradients", "needed_steps", "resultant"]
 
 _STEP = 1e-4  # of the central differences of M, on the unconstrained scale
 _TIMES = 1.5
@@ -59,6 +63,11 @@ def energy_gradients(problem: Problem, point: Point, direction: float, angles: F
     return result
 
 
+def resultant(point: Point, angles: FloatArray) -> FloatArray:
+    """Length R of the sum of unit vectors, with the weights of the drift, of angles (draws, d)."""
+    return np.asarray(np.abs(np.exp(1j * angles) @ point.base.weights))
+
+
 def needed_steps(
     rng: Streams, problem: Problem, point: Point, direction: float, sampler: Sampler, state: State
 ) -> int:
@@ -66,8 +75,10 @@ def needed_steps(
     length = _PROBE
     while True:
         state, angles = sampler.run(rng, state, length)
-        statistics = energy_gradients(problem, point, direction, angles[0])
-        longest = max((autocorrelation_time(column) for column in statistics.T), default=1.0)
+        statistics = list(energy_gradients(problem, point, direction, angles[0]).T)
+        if not problem.no_drift:
+            statistics.append(resultant(point, angles[0]))
+        longest = max((autocorrelation_time(column) for column in statistics), default=1.0)
         if longest * _ENOUGH <= length or length >= _LONGEST_PROBE:
             return int(np.clip(np.ceil(_TIMES * longest), _SHORTEST, _LONGEST))
         length *= 4

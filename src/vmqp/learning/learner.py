@@ -17,8 +17,10 @@ from typing import Any
 import numpy as np
 
 from vmqp.chain import Arrays, Chunk, Description, State
+from vmqp.circle import FloatArray
 from vmqp.errors import InputError
 from vmqp.learning.method import Method
+from vmqp.learning.pointwise import fields_at, log_likelihood
 from vmqp.learning.problem import Problem
 from vmqp.learning.pseudolikelihood import Maximum, maximise
 from vmqp.learning.starting import start
@@ -26,10 +28,10 @@ from vmqp.learning.walker import STATISTICS, Walker
 from vmqp.sampling.angle import angles_of
 from vmqp.sampling.checks import check_count
 
-__all__ = ["Learner"]
+__all__ = ["Learner", "doubts"]
 
 _TOO_FEW = 0.03
-_FORMAT = 1  # of the state; a change makes old checkpoints unreadable, and says so
+_FORMAT = 2  # of the state; a change makes old checkpoints unreadable, and says so
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +51,11 @@ class Learner:
     method: Method = field(default_factory=Method)
     warmup: int = 1000
     thin: int = 1
+    pointwise: bool = False
+    """Keep with each draw the fields at new places and the log-likelihood of each observed angle, in single precision.
+
+    Densities and leave-one-out are made of them.
+    """
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "warmup", check_count(self.warmup, "warmup", 0, "iterations that adapt"))
@@ -73,7 +80,7 @@ class Learner:
     @cached_property
     def fingerprint(self) -> str:
         """A hash of the data, the model, the method, the warm-up and the thinning."""
-        text = repr((_FORMAT, self.problem.fingerprint, self.method, self.warmup, self.thin))
+        text = repr((_FORMAT, self.problem.fingerprint, self.method, self.warmup, self.thin, self.pointwise))
         return hashlib.sha256(text.encode()).hexdigest()
 
     @property
@@ -91,6 +98,7 @@ class Learner:
         problem = self.problem
         walker = Walker(problem, self.method, self.warmup, state)
         kept: list[tuple[dict[str, float], Any, list[float]]] = []
+        details: list[Any] = []
         acceptance = []
         for _ in range(iterations):
             walker.iterate()
@@ -99,6 +107,8 @@ class Learner:
             if after > 0 and after % self.thin == 0:
                 angles = angles_of(np.ascontiguousarray(walker.x[:, :, problem.latent]))[0]
                 kept.append((walker.parameters(), angles, walker.statistics.copy()))
+                if self.pointwise:
+                    details.append(self._details(walker))
         size = problem.d - problem.latent.start
         angles = np.array([draw[1] for draw in kept]).reshape(len(kept), size)
         statistics = np.array([draw[2] for draw in kept]).reshape(len(kept), len(STATISTICS))
@@ -113,7 +123,31 @@ class Learner:
             self._named(angles),
             {name: statistics[:, i] for i, name in enumerate(STATISTICS) if name not in self._absent},
             progress,
+            self._pointwise(details),
         )
+
+    def _details(self, walker: Walker) -> FloatArray:
+        """Log-likelihoods at observed places, then both parts of the fields at new ones."""
+        fields = fields_at(walker.point, walker.x, walker.direction)
+        likelihood = log_likelihood(self.problem, fields, walker.noise)
+        return np.concatenate([likelihood, *fields[:, self.problem.n :]]).astype(np.float32)
+
+    def _pointwise(self, details: list[Any]) -> Arrays:
+        n, new = self.problem.n, self.problem.d - self.problem.n
+        table = np.array(details, dtype=np.float32).reshape(len(details), n + 2 * new)
+        columns = {
+            "log_likelihood/angle": slice(0, n),
+            "field/x": slice(n, n + new),
+            "field/y": slice(n + new, None),
+        }
+        return {name: np.ascontiguousarray(table[:, columns[name]]) for name in self._pointwise_rows()}
+
+    def _pointwise_rows(self) -> dict[str, Any]:
+        if not self.pointwise:
+            return {}
+        rows, n = np.arange(self.problem.d), self.problem.n
+        new = {"field/x": rows[n:], "field/y": rows[n:]} if self.problem.d > n else {}
+        return {"log_likelihood/angle": rows[:n]} | new
 
     @cached_property
     def _absent(self) -> set[str]:
@@ -145,7 +179,7 @@ class Learner:
         return Description(
             places,
             {"angle": problem.observed},
-            {"X": problem.X},
+            {"X": problem.X} | self._fixed_noise(),
             {
                 "model": "von Mises quasi-process",
                 "kernel": repr(problem.kernel),
@@ -157,21 +191,35 @@ class Learner:
                 "thin": self.thin,
                 "circular": "direction",
             },
+            self._pointwise_rows(),
         )
+
+    def _fixed_noise(self) -> Arrays:
+        """The noise χ that is known: one number, or one for each observed row."""
+        noise = self.problem.noise
+        if noise is None or not noise.is_fixed:
+            return {}
+        return {"noise": np.asarray(self.problem.noise_of(noise.typical()))}
 
     def warnings(self, stats: Arrays) -> list[str]:
         """Say whether the inner chains were long enough, and whether the parameters moved."""
-        sentences = []
-        if stats["inner_steps"].size and (stats["inner_steps"] < stats["inner_needed"]).any():
-            used, needed = int(stats["inner_steps"].min()), int(stats["inner_needed"].max())
-            sentences.append(
-                f"the inner chain of the exchange algorithm has {used} steps, but {needed} are needed to forget its "
-                "start: the parameters are biased; give inner_steps=None, or at least that many."
-            )
-        moves = stats.get("acceptance_factorised")
-        if moves is not None and moves.size >= 100 and float(moves.mean()) < _TOO_FEW:
-            sentences.append(
-                f"only {100 * float(moves.mean()):.1f} % of the proposed parameters were accepted: "
-                "warm up for longer, or give bridge=5."
-            )
-        return sentences
+        return doubts(stats)
+
+
+def doubts(stats: Arrays) -> list[str]:
+    """Say in sentences, from the statistics of a run, what should not be trusted."""
+    sentences = []
+    steps = stats.get("inner_steps")
+    if steps is not None and steps.size and (steps < stats["inner_needed"]).any():
+        used, needed = int(steps.min()), int(stats["inner_needed"].max())
+        sentences.append(
+            f"the inner chain of the exchange algorithm has {used} steps, but {needed} are needed to forget its "
+            "start: the parameters are biased; give inner_steps=None, or at least that many."
+        )
+    moves = stats.get("acceptance_factorised")
+    if moves is not None and moves.size >= 100 and float(moves.mean()) < _TOO_FEW:
+        sentences.append(
+            f"only {100 * float(moves.mean()):.1f} % of the proposed parameters were accepted: "
+            "warm up for longer, or give bridge=5."
+        )
+    return sentences

@@ -29,8 +29,12 @@ class Method:
 
     sampler: Literal["hybrid", "heatbath", "augmented"] = "hybrid"
     """Of the angles: hybrid, heat bath and over-relaxation alone, or the paper's augmentation with λ1."""
-    inner_start: Literal["angles", "persistent"] = "angles"
-    """Where an inner chain starts: at the current angles, or where the last one ended."""
+    inner_start: Literal["angles", "persistent"] = "persistent"
+    """Where an inner chain starts: where the last one ended, or at the current angles, as in the paper.
+
+    Observed angles can lie far from what the model expects before it sees any, as about a vortex: a chain from there
+    takes longer to forget its start than the probes of the warm-up, which begin at typical fields, can tell.
+    """
     inner_steps: int | None = None
     """Length of the inner chain; None chooses it in warm-up."""
     outer_steps: int | None = None

@@ -6,7 +6,7 @@ import numpy as np
 
 from vmqp.circle import FloatArray
 from vmqp.learning.point import Point, angles_whitening, fields_whitening
-from vmqp.learning.problem import Problem
+from vmqp.learning.problem import Noise, Problem
 from vmqp.sampling.augmented import Augmented, augmentation
 from vmqp.sampling.factor import Factor
 from vmqp.sampling.heatbath import HeatBath
@@ -43,7 +43,7 @@ def fields_support(kind: str, point: Point) -> Support:
     return point.root if kind == "augmented" else None
 
 
-def angles_support(kind: str, problem: Problem, point: Point, target: Target, noise: float | None) -> Support:
+def angles_support(kind: str, problem: Problem, point: Point, target: Target, noise: Noise) -> Support:
     """What the sampler of the latent angles needs of the coupling."""
     if kind == "hybrid":
         return angles_whitening(problem, point, target, noise)

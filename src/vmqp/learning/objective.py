@@ -111,7 +111,8 @@ class Complete:
             K = self.bound.covariance(own)
             if self.nugget:
                 assert self.problem.noise is not None
-                K.flat[:: len(K) + 1] += 1.0 / np.float64(values.get("noise", self.problem.noise.typical()))
+                chi = self.problem.noise_of(values.get("noise", self.problem.noise.typical()))
+                K.flat[:: len(K) + 1] += 1.0 / np.asarray(chi)
         return K
 
     def _local(self, t: FloatArray) -> "_Local | None":
@@ -258,7 +259,8 @@ def draw_complete(
     if problem.noise is None:
         coupling, pull = model.conditional(M, problem.observed, field)
     else:
-        coupling, pull = model.noisy(M, problem.observed, field, _value(problem.noise, "noise", values))
+        chi = problem.noise_of(_value(problem.noise, "noise", values))
+        coupling, pull = model.noisy(M, problem.observed, field, np.asarray(chi))
     begin = None if initial is None else initial[start:]
     latent = sample_angles(coupling, pull, draws=draws, seed=seed, warmup=warmup, initial=begin)
     return np.concatenate([np.broadcast_to(problem.observed[:start], (draws, start)), latent], axis=1)

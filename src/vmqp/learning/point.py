@@ -18,7 +18,7 @@ from numba import njit
 
 from vmqp.circle import FloatArray
 from vmqp.errors import InputError
-from vmqp.learning.problem import Problem
+from vmqp.learning.problem import Noise, Problem
 from vmqp.precision import try_factorise_triangle
 from vmqp.sampling.augmented import augmentation
 from vmqp.sampling.factor import DenseFactor
@@ -189,7 +189,7 @@ def angles_target(
     point: Point,
     x: FloatArray,
     direction: float,
-    noise: float | None,
+    noise: Noise,
     frame: float = 0.0,
 ) -> Target:
     """The density of the latent angles given the data; the observed rows of x, (2, 1, d), hold θ if no noise.
@@ -214,7 +214,7 @@ def fields_whitening(point: Point) -> Whitening:
     return CovarianceRoot(point.base.lower, point.scale)
 
 
-def angles_whitening(problem: Problem, point: Point, target: Target, noise: float | None) -> Whitening:
+def angles_whitening(problem: Problem, point: Point, target: Target, noise: Noise) -> Whitening:
     """The mass of HMC on the latent angles."""
     if noise is None:
         n = problem.n
@@ -224,9 +224,9 @@ def angles_whitening(problem: Problem, point: Point, target: Target, noise: floa
     return whiten(target, extra)
 
 
-def mass_noise(noise: float) -> float:
+def mass_noise(noise: float | FloatArray) -> FloatArray:
     """The noise that the mass of HMC takes for χ: the nearest on a coarse grid, a function of χ alone."""
-    return float(np.exp(_NOISE_GRID * np.round(np.log(noise) / _NOISE_GRID)))
+    return np.asarray(np.exp(_NOISE_GRID * np.round(np.log(noise) / _NOISE_GRID)))
 
 
 def log_density(target: Target, x: FloatArray) -> float:

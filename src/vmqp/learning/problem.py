@@ -42,7 +42,10 @@ from vmqp.kernels.custom import Custom
 from vmqp.model import Drift
 from vmqp.priors import HalfNormal, Prior, UniformAngle, as_prior
 
-__all__ = ["Problem", "make_problem"]
+__all__ = ["Noise", "Problem", "make_problem"]
+
+Noise = float | FloatArray | None
+"""χ of the observations: one for all rows, one for each, or None where there is no noise."""
 
 _KAPPA, _NU = HalfNormal(1.0), UniformAngle()
 _SAME = 1e-9  # the largest difference of logs, from rounding, that is still one common scale
@@ -63,6 +66,8 @@ class Problem:
     direction: Prior
     noise: Prior | None
     column_names: tuple[str, ...] | None = None
+    noise_rows: FloatArray | None = None
+    """Known noise χ of each observed row, (n,); `noise` is then fixed at a typical one."""
 
     def __getstate__(self) -> dict[str, Any]:
         # The geometry is d² numbers that a worker can compute faster than read.
@@ -175,6 +180,10 @@ class Problem:
             total += float(prior.log_density(values[name])) + float(prior.log_jacobian(float(u[i])))
         return total
 
+    def noise_of(self, chi: float | None) -> "Noise":
+        """Return the noise of the observed rows where the one that they share is χ: known ones by row are kept."""
+        return chi if self.noise_rows is None else self.noise_rows
+
     @cached_property
     def fingerprint(self) -> str:
         """A hash of the model and its data."""
@@ -185,7 +194,7 @@ class Problem:
         for node in self.kernel.nodes():
             if isinstance(node, Custom):
                 digest.update(_code(getattr(node.function, "__code__", None)))
-        for array in (self.X, self.observed):
+        for array in (self.X, self.observed, *([] if self.noise_rows is None else [self.noise_rows])):
             digest.update(repr(array.shape).encode() + np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()
 
@@ -213,14 +222,14 @@ def make_problem(
     drift: Drift = "constant",
     concentration: float | Prior = _KAPPA,
     direction: float | Prior = _NU,
-    noise: float | Prior | None = None,
+    noise: Any = None,
     column_names: Sequence[str] | None = None,
 ) -> Problem:
     """Check a model and its data at the door.
 
     `angles` are in radians, one for each row of X. Without `X_new` there are no places beside the observed ones.
-    `concentration` is κ, `direction` ν and `noise` χ: each a number (fixed) or a prior (learned). Without noise the
-    observed angles are those of the process itself.
+    `concentration` is κ, `direction` ν and `noise` χ: each a number (fixed) or a prior (learned). The noise may be an
+    array too, with a known χ for each row. Without noise the observed angles are those of the process itself.
     """
     if not isinstance(kernel, Kernel):
         raise InputError(f"kernel is {kernel!r}: give one such as 1.0 * kernels.Exponential(1.0).")
@@ -247,9 +256,11 @@ def make_problem(
     nu = as_prior(direction, "direction", positive=False)
     if not nu.is_fixed and not isinstance(nu, UniformAngle):
         raise InputError(f"direction is {direction!r}: give an angle in radians, or priors.UniformAngle().")
-    chi = None if noise is None else as_prior(noise, "noise")
+    by_row = None if noise is None or np.ndim(noise) == 0 else _noise_rows(noise, len(observed))
+    shared = noise if by_row is None else float(np.median(by_row))
+    chi = None if shared is None else as_prior(shared, "noise")
     names = None if column_names is None else tuple(column_names)
-    problem = Problem(kernel, places, observed, drift, kappa, nu, chi, names)
+    problem = Problem(kernel, places, observed, drift, kappa, nu, chi, names, by_row)
     taken = {"concentration", "direction", "noise"} & set(problem.bound.parameters)
     if taken:
         raise InputError(f"a kernel's parameter is called {taken.pop()!r}: give the kernel another name=...")
@@ -263,6 +274,21 @@ def _reals(values: npt.ArrayLike, name: str) -> FloatArray:
         raise InputError(
             f"{name} cannot be read as real numbers ({error}): give an array of numbers."
         ) from error
+
+
+def _noise_rows(noise: npt.ArrayLike, n: int) -> FloatArray:
+    rows = _reals(noise, "noise")
+    if rows.shape != (n,):
+        raise InputError(
+            f"noise has shape {rows.shape} for {n} observed rows: give one χ for each, or one number."
+        )
+    wrong = ~(np.isfinite(rows) & (rows > 0.0))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise InputError(
+            f"the noise of row {row} is {rows[row]}: give a positive χ, about 1 / (standard deviation in radians)²."
+        )
+    return rows
 
 
 def _table(X: npt.ArrayLike, name: str) -> FloatArray:

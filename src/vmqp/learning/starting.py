@@ -37,6 +37,7 @@ def start(problem: Problem, method: Method, maximum: Maximum, seed: int, chain: 
         if not problem.noise.is_fixed:
             noise_u = float(problem.noise.to_unconstrained(noise)) + 0.5 * rng.standard_normal()
             noise = float(problem.noise.from_unconstrained(noise_u))
+    pull = problem.noise_of(noise)
     # Angles are drawn in the frame of the data's mean direction, so that a rotation of the data rotates the start.
     frame = float(np.angle(np.exp(1j * problem.observed).sum()))
     x = np.ones((2, 1, problem.d))
@@ -48,8 +49,8 @@ def start(problem: Problem, method: Method, maximum: Maximum, seed: int, chain: 
     fictitious = _turned(inner.init(streams).x, frame)
     outer_counters = inner_counters
     if problem.latent.start < problem.d:
-        latent = angles_target(problem, point, x, direction - frame, noise, frame)
-        support = angles_support(method.sampler, problem, point, latent, noise)
+        latent = angles_target(problem, point, x, direction - frame, pull, frame)
+        support = angles_support(method.sampler, problem, point, latent, pull)
         outer = make_sampler(method.sampler, latent, support)
         outer_counters = start_counters(outer, streams)
         x[:, :, problem.latent] = _turned(outer.init(streams).x, frame)

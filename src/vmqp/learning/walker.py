@@ -25,7 +25,7 @@ from vmqp.learning.point import (
     rescaled,
     sums,
 )
-from vmqp.learning.problem import Problem
+from vmqp.learning.problem import Noise, Problem
 from vmqp.learning.proposals import Adaptation, Proposal, adapted, directions, leap, walk
 from vmqp.learning.simple import draw_direction, draw_uniform, move_noise
 from vmqp.sampling.hybrid import Hybrid
@@ -102,12 +102,12 @@ class Walker:
         return {name: np.asarray(value) for name, value in arrays.items()}
 
     @property
-    def noise(self) -> float | None:
+    def noise(self) -> Noise:
         """χ, or None for a model without noise."""
         if self.problem.noise is None:
             return None
         if self.problem.noise.is_fixed:
-            return self.problem.noise.typical()
+            return self.problem.noise_of(self.problem.noise.typical())
         return float(self.problem.noise.from_unconstrained(self.noise_u))
 
     @property
@@ -121,7 +121,7 @@ class Walker:
         if "direction" in self.problem.learned:
             values["direction"] = self.direction
         if "noise" in self.problem.learned:
-            values["noise"] = float(self.noise or 0.0)
+            values["noise"] = float(self.noise)  # type: ignore[arg-type]  # learned, so one number
         return values
 
     def iterate(self) -> None:
@@ -159,7 +159,7 @@ class Walker:
         """The sampler of the latent angles; what it needs of the matrices is kept while they stay the same."""
         noise, kind = self.noise, self.method.sampler
         target = angles_target(self.problem, self.point, self.x, self.direction, noise)
-        key = (self.point.base, self.point.scale, None if noise is None else mass_noise(noise))
+        key = (self.point.base, self.point.scale, None if noise is None else mass_noise(noise).tobytes())
         if self._support is None or self._support[0] is not key[0] or self._support[1:3] != key[1:]:
             self._support = (*key, angles_support(kind, self.problem, self.point, target, noise))
         return make_sampler(kind, target, self._support[3])  # type: ignore[arg-type]

@@ -35,7 +35,7 @@ _MANIFEST = "manifest.json"
 _CHUNK = re.compile(r"(\d+)-(\d+)\.npz")
 _STATE = re.compile(r"state-(\d+)\.npz")
 _ELSEWHERE = "give another directory, or remove this one if its draws are not needed"
-_GROUPS = ("parameters", "angles", "stats")
+_GROUPS = ("parameters", "angles", "stats", "pointwise")
 
 
 class Identity(NamedTuple):
@@ -118,15 +118,15 @@ class Checkpoint:
         for first, last in self._chunks[chain]:
             path = self._chunk_path(chain, first, last)
             groups = self._read(path, chain, first, last)
-            parameters, angles, stats = (groups.get(kind, {}) for kind in _GROUPS)
-            yield path, first, last, Chunk(parameters, angles, stats, {})
+            members = {kind: groups.get(kind, {}) for kind in _GROUPS}
+            yield path, first, last, Chunk(progress={}, **members)
 
     def write(self, chain: int, first: int, last: int, state: State, chunk: Chunk) -> None:
         """Append a chunk; an OSError leaves the directory as it was."""
         path, beside = self._chunk_path(chain, first, last), self._state_path(chain, last)
         try:
             self._write(beside, chain, last, last, {"state": state})
-            self._write(path, chain, first, last, dict(zip(_GROUPS, chunk, strict=False)))
+            self._write(path, chain, first, last, {kind: getattr(chunk, kind) for kind in _GROUPS})
         except BaseException:
             with contextlib.suppress(
                 OSError

@@ -10,13 +10,15 @@ import numpy as np
 
 from vmqp.chain import Description, Task
 from vmqp.errors import InputError
-from vmqp.run.pools import cores
+from vmqp.run.cluster import check_dask, is_dask
+from vmqp.run.pools import Pool, cores
 from vmqp.run.stopping import Converged
 from vmqp.sampling.checks import check_count, check_positive
 
 __all__ = ["Plan", "check_memory", "check_plan"]
 
 _TASK = ("fingerprint", "warmup", "thin", "chunk", "start", "advance", "describe", "warnings")
+_POINTWISE = 4  # bytes
 _BESIDE = 16  # numbers for parameters and statistics of a draw: few beside the angles of a large problem
 
 
@@ -27,7 +29,7 @@ class Plan(NamedTuple):
     chains: int
     draws: int
     seed: int
-    executor: Executor | str
+    executor: Any
     workers: int
     checkpoint: Path | None
     progress: bool | None
@@ -71,7 +73,7 @@ def check_plan(
     if not isinstance(dtype, str) or dtype not in ("float64", "float32"):
         raise InputError(f"dtype is {dtype!r}, but the choices are 'float64' and 'float32'.")
     if checkpoint is not None and (
-        not isinstance(checkpoint, str | os.PathLike) or not os.fspath(checkpoint)
+        not isinstance(checkpoint, str | os.PathLike) or not os.fspath(checkpoint) or "\0" in str(checkpoint)
     ):
         raise InputError(
             f"checkpoint is {checkpoint!r}, but it is the path of a directory: give a path or None."
@@ -93,19 +95,22 @@ def check_plan(
     )
 
 
-def _check_executor(executor: Any, workers: Any, chains: int) -> tuple[Executor | str, int]:
+def _check_executor(executor: Any, workers: Any, chains: int) -> tuple[Any, int]:
     executor = "threads" if executor is None else executor
-    if isinstance(executor, str):
-        if executor not in ("threads", "processes"):
-            raise InputError(
-                f"executor is {executor!r}, but the choices are 'threads', 'processes' and an Executor object."
-            )
-    elif not isinstance(executor, Executor):
+    ours = isinstance(executor, str) and executor in ("threads", "processes")
+    if is_dask(executor):
+        check_dask(executor)
+    elif isinstance(executor, str) and not ours:
         raise InputError(
-            f"executor is {executor!r}, but a concurrent.futures.Executor is needed: "
-            "give one, such as dask's client.get_executor(), or 'threads' or 'processes'."
+            f"executor is {executor!r}, but the choices are 'threads', 'processes', the address of a Dask scheduler "
+            "('dask://host:port') and an Executor object."
         )
-    elif workers is not None:
+    elif not ours and not isinstance(executor, Executor | Pool):
+        raise InputError(
+            f"executor is {executor!r}, but a Dask client or a concurrent.futures.Executor is needed: "
+            "give one, or 'threads', 'processes' or 'dask://host:port'."
+        )
+    if not ours and workers is not None:
         raise InputError(
             f"workers is {workers!r}, but the executor that was given has workers of its own: leave workers out."
         )
@@ -129,7 +134,9 @@ def check_memory(plan: Plan, description: Description, memory: Any) -> None:
         check_positive(memory, "memory")
     limit = _quarter() if memory is None else float(memory)
     places = sum(len(rows) for rows in description.places.values())
-    draw = plan.chains * (places * np.dtype(plan.dtype).itemsize + _BESIDE * 8)
+    pointwise = sum(len(rows) for rows in description.pointwise.values())
+    beside = pointwise * _POINTWISE + _BESIDE * 8
+    draw = plan.chains * (places * np.dtype(plan.dtype).itemsize + beside)
     size = draw * plan.draws
     if size <= limit:
         return

@@ -18,6 +18,7 @@ from vmqp.errors import (
     TimeLimitError,
 )
 from vmqp.run.checkpoint import Checkpoint, Identity
+from vmqp.run.cluster import DaskClient
 from vmqp.run.diagnostics import LEAST_DRAWS, circular_names
 from vmqp.run.door import Plan, check_memory, check_plan
 from vmqp.run.interrupts import Interrupts
@@ -40,7 +41,7 @@ def run_chains(
     chains: int = 4,
     draws: int = 1000,
     seed: int = 0,
-    executor: Executor | str | None = None,
+    executor: Executor | Pool | DaskClient | str | None = None,
     workers: int | None = None,
     checkpoint: str | PathLike[str] | None = None,
     progress: bool | None = None,
@@ -64,15 +65,16 @@ def run_chains(
     seed
         The same seed gives the same draws.
     executor
-        "threads" (the default), "processes", or a `concurrent.futures.Executor` of your own, such as dask's
-        ``client.get_executor()``. Your own is not shut down.
+        "threads" (the default), "processes", the address of a Dask scheduler ("dask://host:port"), a Dask client, or a
+        `concurrent.futures.Executor` of your own. Your own is not shut down, and several runs in threads may share it.
     workers
         Workers of our own executors; as many as chains or cores, whichever are fewer, if not given.
     checkpoint
         A directory for the draws and states so far. The same call with the same directory goes on from there, also
         with more draws.
     progress
-        None shows a live table on a terminal and plain lines elsewhere, True the table, False nothing.
+        None shows a live table on a terminal and plain lines elsewhere, also outside the main thread; True the table,
+        False nothing.
     until
         Stop earlier when the chains have converged by this rule. It is asked at fixed numbers of draws.
     time_limit
@@ -130,7 +132,7 @@ def run_chains(
     check_memory(plan, description, memory)
     began = time.monotonic()
     notices: list[_Notice] = []
-    store = Draws(plan.chains, plan.draws, description.places)
+    store = Draws(plan.chains, plan.draws, {**description.places, **description.pointwise})
     outcome = _run(plan, description, store, notices)
     seconds = time.monotonic() - began
     kept = store.first(outcome.draws)
@@ -144,6 +146,12 @@ def run_chains(
 def _run(plan: Plan, description: Description, store: Draws, notices: list[_Notice]) -> Outcome:
     total = plan.task.warmup + plan.draws * plan.task.thin
     with ExitStack() as stack:
+        lent = isinstance(plan.executor, Pool)
+        pool = (
+            plan.executor if lent else Pool(plan.executor, plan.workers)
+        )  # first: an address may not answer
+        if not lent:
+            stack.callback(pool.close, wait=False)
         stack.enter_context(one_blas_thread())
         checkpoint = None
         if plan.checkpoint is not None:
@@ -157,9 +165,14 @@ def _run(plan: Plan, description: Description, store: Draws, notices: list[_Noti
         circular = circular_names(description)
         tracker = Tracker([s.position for s in standings], total, plan.task.warmup, store, circular)
         progress = stack.enter_context(closing(make_progress(plan.progress, tracker)))
-        pool = Pool(plan.executor, plan.workers)
         interrupts = stack.enter_context(Interrupts())
-        outcome = Scheduler(plan, standings, store, pool, checkpoint, progress, interrupts, circular).run()
+        try:
+            outcome = Scheduler(
+                plan, standings, store, pool, checkpoint, progress, interrupts, circular
+            ).run()
+        finally:
+            if not lent:
+                pool.close(wait=interrupts.count < 2)
     # A press of Ctrl-C is never swallowed, even if it came too late to cut the run short.
     return outcome._replace(stopped="interrupted") if interrupts.count else outcome
 

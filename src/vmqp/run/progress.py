@@ -2,6 +2,7 @@
 
 import math
 import sys
+import threading
 import time
 from dataclasses import dataclass, field
 
@@ -150,11 +151,14 @@ class Display(Progress):
 def make_progress(choice: bool | None, tracker: Tracker) -> Progress:
     """Choose what to show: False is nothing, True the live table, None the table only where it can be drawn.
 
+    Runs in threads of their own, one beside another, would draw their tables over each other: there None is lines.
+
     >>> type(make_progress(False, Tracker([0], 10, 5, Draws(1, 5), set()))).__name__
     'Progress'
     """
     if choice is False:
         return Progress()
     console = Console(stderr=True, force_terminal=True if choice else None)
-    drawable = console.is_jupyter or (console.is_terminal and not console.is_dumb_terminal)
+    alone = threading.current_thread() is threading.main_thread()
+    drawable = alone and (console.is_jupyter or (console.is_terminal and not console.is_dumb_terminal))
     return Display(tracker, console) if choice or drawable else Lines(tracker)

@@ -18,7 +18,7 @@ def make_result(
 ) -> xr.DataTree:
     """Label draws, (chains, draws) and (chains, draws, places); the arrays are not copied.
 
-    >>> draws = Groups({"noise": np.ones((2, 3))}, {"angles": np.zeros((2, 3, 2))}, {})
+    >>> draws = Groups({"noise": np.ones((2, 3))}, {"angles": np.zeros((2, 3, 2))}, {}, {})
     >>> tree = make_result(
     ...     draws, Description({"angles": np.array([4, 7])}, {}, {}, {}), seed=0, stopped="draws", seconds=1.0
     ... )
@@ -43,6 +43,9 @@ def make_result(
     groups = {"posterior": _posterior(draws.parameters, draws.angles, description.places).assign_attrs(run)}
     if draws.stats:
         groups["sample_stats"] = _labelled(draws.stats, {}).assign_attrs(run)
+    for group, arrays in _by_group(draws.pointwise).items():
+        places = {name: description.pointwise[f"{group}/{name}"] for name in arrays}
+        groups[group] = _labelled(arrays, places).assign_attrs(run)
     for name, arrays in (
         ("observed_data", description.observed_data),
         ("constant_data", description.constant_data),
@@ -67,6 +70,14 @@ def _labelled(arrays: Group, places: Arrays) -> xr.Dataset:
     for values in arrays.values():
         coords |= {"chain": np.arange(values.shape[0]), "draw": np.arange(values.shape[1])}
     return xr.Dataset(variables, coords=coords)
+
+
+def _by_group(pointwise: Group) -> dict[str, Group]:
+    groups: dict[str, Group] = {}
+    for path, values in pointwise.items():
+        group, name = path.split("/")
+        groups.setdefault(group, {})[name] = values
+    return groups
 
 
 def _data(arrays: Arrays) -> xr.Dataset:

@@ -134,7 +134,7 @@ class Scheduler:
             try:
                 done = wait(self._flights, timeout=_POLL_SECONDS, return_when=FIRST_COMPLETED).done
             except KeyboardInterrupt:  # from a handler that is not ours
-                self._interrupts.count += 1
+                self._interrupts.press()
                 continue
             self._look_around()
             for future in done:
@@ -151,18 +151,19 @@ class Scheduler:
             elif time.monotonic() >= self._deadline:
                 self._stop = "time limit"
         if self._stop:
-            for future in [future for future in self._flights if future.cancel()]:
+            for future in self._pool.take_back(self._flights):
                 del self._flights[future]
 
     def _submit(self, standing: Standing) -> None:
         while self._stop is None and standing.position < self._goal:
             iterations = min(self._plan.chunk, self._goal - standing.position)
+            generation = self._pool.generation
             try:
                 future = self._pool.submit(self._plan.task, standing.state, iterations)
             except BrokenExecutor as error:
-                self._lost(standing, self._pool.generation, error)
+                self._lost(standing, generation, error)
                 continue
-            self._flights[future] = _Flight(standing, iterations, self._pool.generation)
+            self._flights[future] = _Flight(standing, iterations, generation)
             return
 
     def _take(self, future: Result) -> None:
@@ -186,17 +187,15 @@ class Scheduler:
 
     def _lost(self, standing: Standing, generation: int, error: BrokenExecutor) -> None:
         """A worker died: try the chunk again in a new pool, some times."""
-        if not self._pool.ours:
+        if not self._pool.mends:
             raise error
-        standing.tries += 1
+        standing.tries += getattr(error, "deaths", 1)  # a cluster has tried some times itself
         if standing.tries > _TRIES:
             raise WorkerError(
-                f"workers died {standing.tries} times on the same chunk of chain {standing.chain}: look for a lack "
-                "of memory (try fewer workers, or executor='threads'), and in a script start the run below "
-                "if __name__ == '__main__'."
+                f"workers died {standing.tries} times on the same chunk of chain {standing.chain}: "
+                f"{self._pool.advice}."
             ) from error
-        if generation == self._pool.generation:  # the first of the chunks that this pool lost
-            self._pool.renew()
+        self._pool.renew(generation)
 
     def _save(self, chain: int, first: int, last: int, state: State, chunk: Chunk) -> None:
         if self._checkpoint is None or self._failure is not None:
@@ -210,9 +209,11 @@ class Scheduler:
 
     def _land(self) -> None:
         """Leave nothing behind in the pool; what runs is waited for, unless Ctrl-C was pressed twice."""
-        for future in self._flights:
-            future.cancel()
-        patient = self._interrupts.count < 2
-        if patient:
-            wait([future for future in self._flights if not future.cancelled()])
-        self._pool.close(wait=patient)
+        while self._flights:
+            patient = self._interrupts.count < 2
+            gone = {*self._pool.take_back(self._flights, force=not patient)}
+            if not patient:
+                return
+            gone |= wait(self._flights.keys() - gone, timeout=_POLL_SECONDS).done
+            for future in gone:
+                del self._flights[future]

@@ -22,6 +22,7 @@ class Groups(NamedTuple):
     parameters: Group
     angles: Group
     stats: Group
+    pointwise: Group
 
 
 def as_stored(chunk: Chunk, dtype: str) -> Chunk:
@@ -35,7 +36,8 @@ def as_stored(chunk: Chunk, dtype: str) -> Chunk:
         return {name: np.asarray(values).astype(dtype, copy=False) for name, values in arrays.items()}
 
     stats = {name: np.asarray(values) for name, values in chunk.stats.items()}
-    return Chunk(cast(chunk.parameters), cast(chunk.angles), stats, chunk.progress)
+    pointwise = {name: np.asarray(values) for name, values in chunk.pointwise.items()}
+    return Chunk(cast(chunk.parameters), cast(chunk.angles), stats, chunk.progress, pointwise)
 
 
 class Draws:
@@ -56,7 +58,7 @@ class Draws:
 
     def add(self, chain: int, chunk: Chunk, due: int) -> None:
         """Append a chunk, of which `due` draws are expected; those beyond the room are left out."""
-        arrays = Groups(chunk.parameters, chunk.angles, chunk.stats)
+        arrays = _groups(chunk)
         if self._groups is None:
             self._check_shapes(chunk)
             self._groups = Groups(*({name: self._room(a) for name, a in group.items()} for group in arrays))
@@ -81,7 +83,7 @@ class Draws:
     def first(self, count: int, chain: int | None = None) -> Groups:
         """Views of the first draws, of all chains or of one."""
         if self._groups is None:
-            return Groups({}, {}, {})
+            return Groups({}, {}, {}, {})
         rows = slice(None) if chain is None else slice(chain, chain + 1)
         return Groups(*({name: a[rows, :count] for name, a in group.items()} for group in self._groups))
 
@@ -89,7 +91,7 @@ class Draws:
         """See at the first chunk what could else only be seen when a long run is over."""
         due: dict[str, tuple[int, ...]] = dict.fromkeys((*chunk.parameters, *chunk.stats), ())
         due |= {name: (len(rows),) for name, rows in self._places.items()}
-        found = {name: a.shape[1:] for group in chunk[:3] for name, a in group.items()}
+        found = {name: a.shape[1:] for group in _groups(chunk) for name, a in group.items()}
         if found != due:
             raise WorkerError(
                 f"a draw of the task has the shapes {found}, but {due} is due: parameters and statistics are "
@@ -98,3 +100,7 @@ class Draws:
 
     def _room(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         return np.empty((self.chains, self.draws, *values.shape[1:]), dtype=values.dtype)
+
+
+def _groups(chunk: Chunk) -> Groups:
+    return Groups(chunk.parameters, chunk.angles, chunk.stats, chunk.pointwise)

@@ -1,0 +1,222 @@
+"""`CircularRegressor`, in the manner of scikit-learn, and `regress`, the same in one call."""
+
+import inspect
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from vmqp.circle import TWO_PI, FloatArray
+from vmqp.errors import InputError
+from vmqp.posterior import Posterior
+from vmqp.priors import HalfNormal, UniformAngle
+from vmqp.regression.fitting import Data, fit_posterior
+from vmqp.tables import nearest, read_angles, read_inputs, read_new_inputs
+
+__all__ = ["CircularRegressor", "regress"]
+
+_KAPPA, _NU = HalfNormal(1.0), UniformAngle()
+
+
+class _Last(NamedTuple):
+    """The last posterior, and what it was asked for with."""
+
+    key: bytes
+    options: dict[str, Any]
+    posterior: Posterior
+
+    def is_for(self, key: bytes, options: dict[str, Any]) -> bool:
+        return key == self.key and all(options[name] is value for name, value in self.options.items())
+
+
+class CircularRegressor(RegressorMixin, BaseEstimator):
+    """Bayesian regression of an angle on inputs, by a von Mises quasi-process.
+
+    `fit` checks and keeps the data. The chains run when new places are known, in `posterior`, for they belong to the
+    model: predictions at a place depend on which other places are asked for.
+
+    Parameters
+    ----------
+    period
+        Of the angles: 2π, 360, 24, … or a word such as "degrees" or "hours". Use 180 for axes without a head.
+    kernel
+        A kernel of `vmqp.kernels`, or its text; None makes one from the spread of the inputs.
+    metric
+        "euclidean", or "geographic" for inputs longitude and latitude in degrees; for the default kernel.
+    drift
+        "constant" pulls every place with the same strength, "mean" stays the same when places are added; "auto" takes
+        the first up to as many new places as observed ones.
+    concentration
+        Strength κ of the drift: a number (fixed) or a prior (learned). 0 is no drift.
+    direction
+        Direction ν of the drift: an angle in the data's period, or ``priors.UniformAngle()``.
+    noise
+        Concentration χ of the observations about the process: None for none (the nugget stands for scatter), a number,
+        a prior, or an array with a known one for each row.
+    noise_new
+        Concentration of new observations, where it differs; with a noise for each row it is needed for predictions of
+        observations, else those of the process are returned.
+    precision
+        "auto" or "dense".
+    sampler
+        Of the angles: "hybrid", "heatbath", or "augmented", the paper's.
+    method
+        A `vmqp.learning.Method` with all choices, in place of `sampler`.
+    warmup, thin, chains, draws, seed
+        Iterations that adapt, iterations for each draw, chains, draws of each chain, and what decides all randomness.
+    executor
+        "threads", "processes", the address of a Dask scheduler as "dask://host:port", or an Executor.
+    workers, checkpoint, progress, until, time_limit, dtype
+        As in `vmqp.run.run_chains`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.linspace(0.0, 4.0, 9)[:, None]
+    >>> y = np.mod(80.0 * X[:, 0] + 300.0, 360.0)
+    >>> kernel = "2.0 * exponential(3.0) + nugget(0.01)"  # with numbers in place of priors nothing is learned
+    >>> regressor = CircularRegressor(period=360, kernel=kernel, concentration=0, progress=False).fit(X, y)
+    >>> regressor.predict([[2.25]]).round(-1)
+    array([120.])
+    """
+
+    def __init__(
+        self,
+        *,
+        period: float | str = TWO_PI,
+        kernel: Any = None,
+        metric: str = "euclidean",
+        drift: str = "auto",
+        concentration: Any = _KAPPA,
+        direction: Any = _NU,
+        noise: Any = None,
+        noise_new: Any = None,
+        precision: str = "auto",
+        sampler: str = "hybrid",
+        method: Any = None,
+        warmup: int = 1000,
+        thin: int = 1,
+        chains: int = 4,
+        draws: int = 1000,
+        seed: int = 0,
+        executor: Any = None,
+        workers: int | None = None,
+        checkpoint: Any = None,
+        progress: bool | None = None,
+        until: Any = None,
+        time_limit: float | None = None,
+        dtype: str = "float64",
+    ) -> None:
+        self.period = period
+        self.kernel = kernel
+        self.metric = metric
+        self.drift = drift
+        self.concentration = concentration
+        self.direction = direction
+        self.noise = noise
+        self.noise_new = noise_new
+        self.precision = precision
+        self.sampler = sampler
+        self.method = method
+        self.warmup = warmup
+        self.thin = thin
+        self.chains = chains
+        self.draws = draws
+        self.seed = seed
+        self.executor = executor
+        self.workers = workers
+        self.checkpoint = checkpoint
+        self.progress = progress
+        self.until = until
+        self.time_limit = time_limit
+        self.dtype = dtype
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Check the observed places and angles and keep them."""
+        table = read_inputs(X, "X")
+        radians, angles = read_angles(y, self.period, name="y", count=len(table.values))
+        self.data_ = Data(table, radians, angles)
+        self.n_features_in_ = table.values.shape[1]
+        if table.names is not None:
+            self.feature_names_in_ = np.array(table.names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        self._period = self.period
+        self._last: _Last | None = None
+        return self
+
+    def posterior(self, X_new: Any) -> Posterior:
+        """Draw from the posterior at new places; the same places again give the same object."""
+        check_is_fitted(self, "data_")
+        new = read_new_inputs(X_new, self.data_.table, "X_new")
+        key = repr((new.values.shape, new.categories, new.kind)).encode() + new.values.tobytes()
+        # The period is that of the data; other options may have been changed since.
+        options = self.get_params(deep=False) | {"period": self._period}
+        if self._last is None or not self._last.is_for(key, options):
+            found = fit_posterior(self.data_, new, options, CircularRegressor().get_params(deep=False))
+            self._last = _Last(key, options, found)
+        return self._last.posterior
+
+    def predict(self, X_new: Any) -> FloatArray:
+        """Circular mean at each new place, in the period of the data."""
+        return self.posterior(X_new).mean.copy()
+
+    def sample(self, X_new: Any, n: int | None = None) -> FloatArray:
+        """Draws of new observations, (n, m), in the order of chains; all of them if n is not given."""
+        draws = self.posterior(X_new).draws
+        flat = draws.reshape(-1, draws.shape[2])
+        if n is None:
+            return flat
+        if isinstance(n, bool) or not isinstance(n, int | np.integer) or not 1 <= n <= len(flat):
+            raise InputError(
+                f"n is {n!r}, but there are {len(flat)} draws: give a number from 1 to that, or None."
+            )
+        return np.asarray(flat[np.linspace(0, len(flat) - 1, int(n)).astype(int)])
+
+    def score(self, X: Any, y: npt.ArrayLike) -> float:
+        """Minus the mean CRPS of the predictions at X: larger is better."""
+        return -float(self.posterior(X).crps(y).mean())
+
+    def __sklearn_clone__(self) -> Self:
+        # Options are shared and never changed; an executor among them could not be copied.
+        return type(self)(**self.get_params(deep=False))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = True  # the score is no R²: the best is 0
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+
+def regress(X: Any, y: Any, X_new: Any, **options: Any) -> Posterior:
+    """Regress angles on inputs and predict them at new places, in one call.
+
+    `X` holds the observed places, one row each: an array, or a pandas or polars frame, whose text columns become
+    categories. `y` holds the observed angles. The options are those of `CircularRegressor`.
+
+    >>> import numpy as np
+    >>> X, y = np.arange(8.0)[:, None], np.mod(40.0 * np.arange(8.0), 360.0)
+    >>> post = regress(X, y, [[2.5], [3.5]], period=360, progress=False)
+    >>> post.mean.round(-1)
+    array([100., 140.])
+    """
+    known = list(inspect.signature(CircularRegressor.__init__).parameters)[1:]
+    unknown = [name for name in options if name not in known]
+    if unknown:
+        raise InputError(
+            f"regress has no option {unknown[0]!r}: did you mean {nearest(unknown[0], known)!r}? "
+            f"The options are {', '.join(known)}."
+        )
+    return CircularRegressor(**options).fit(X, y).posterior(X_new)
+
+
+regress.__signature__ = inspect.Signature(  # type: ignore[attr-defined]  # for help() and editors
+    [
+        *list(inspect.signature(regress).parameters.values())[:3],
+        *list(inspect.signature(CircularRegressor.__init__).parameters.values())[1:],
+    ],
+    return_annotation=Posterior,
+)

@@ -1,0 +1,147 @@
+"""Checks of the places that need the model: repeated ones, columns that say nothing, and how many are asked for."""
+
+import inspect
+import math
+import os
+import warnings
+from typing import Any
+
+import numpy as np
+
+from vmqp import kernels
+from vmqp.errors import InputError, TransductiveWarning
+from vmqp.run.pools import cores
+from vmqp.tables import Table, constant_columns
+
+__all__ = [
+    "check_constant",
+    "check_scale",
+    "check_size",
+    "first_repeat",
+    "has_nugget",
+    "repeat_error",
+    "say_once_that_places_matter",
+]
+
+_said = False
+_FAR = 1e100  # its square, and the inverse, are far from the ends of what a float holds
+_SHARED, _OWN = 8, 16  # d × d matrices: of all chains together, and of each (measured)
+
+
+def has_nugget(kernel: kernels.Kernel) -> bool:
+    """Whether rows at the same place differ: whether a term of the kernel is a nugget."""
+    return any(isinstance(node, kernels.Nugget) for node in kernel.nodes())
+
+
+def first_repeat(X: Table, X_new: Table) -> tuple[str, str] | None:
+    """Name the first two rows that are the same place, or return None.
+
+    >>> table = Table(np.array([[0.0], [1.0]]), None, {}, "numpy")
+    >>> first_repeat(table, Table(np.array([[1.0]]), None, {}, "numpy"))
+    ('row 1 of X', 'row 0 of X_new')
+    """
+    every = np.concatenate([X.values, X_new.values])
+    _, first, index = np.unique(every, axis=0, return_index=True, return_inverse=True)
+    earlier = first[index.reshape(-1)]
+    repeated = np.flatnonzero(earlier != np.arange(len(every)))
+    if not repeated.size:
+        return None
+    n = len(X.values)
+    names = [
+        f"row {row} of X" if row < n else f"row {row - n} of X_new"
+        for row in (earlier[repeated[0]], repeated[0])
+    ]
+    return names[0], names[1]
+
+
+def repeat_error(rows: tuple[str, str]) -> InputError:
+    """The error for places that a model without noise and nugget cannot tell apart."""
+    return InputError(
+        f"{rows[0]} and {rows[1]} are the same place, and the model has neither noise nor nugget: add noise, as in "
+        "noise=priors.HalfNormal(50), or a nugget, as in kernel + kernels.Nugget(priors.HalfNormal(0.1)), or drop one "
+        "of the rows."
+    )
+
+
+def check_constant(X: Table, X_new: Table) -> None:
+    """Refuse a column that has one value everywhere."""
+    columns = constant_columns(X, X_new)
+    if columns:
+        value = X.values[0, columns[0]]
+        label = columns[0] if X.names is None else repr(X.names[columns[0]])
+        shown = X.categories[columns[0]][int(value)] if columns[0] in X.categories else f"{value:g}"
+        raise InputError(
+            f"column {label} of X holds {shown} in every row, so it says nothing about the angles: drop it."
+        )
+
+
+def check_scale(X: Table, X_new: Table) -> None:
+    """Refuse numbers whose squared differences would overflow or vanish.
+
+    >>> table = Table(np.array([[0.0], [1e200]]), None, {}, "numpy")
+    >>> check_scale(table, table)
+    Traceback (most recent call last):
+    vmqp.errors.InputError: column 0 of X has values as large as 1e+200: give it in a larger unit.
+    """
+    values = np.concatenate([X.values, X_new.values])
+    for column in range(values.shape[1]):
+        label = column if X.names is None else repr(X.names[column])
+        largest = float(np.abs(values[:, column]).max())
+        if largest > _FAR:
+            raise InputError(
+                f"column {label} of X has values as large as {largest:g}: give it in a larger unit."
+            )
+        span = float(np.ptp(values[:, column]))
+        if 0.0 < span < 1.0 / _FAR:
+            raise InputError(
+                f"column {label} of X has values that differ by {span:g} at most: give it in a smaller unit."
+            )
+
+
+def check_size(n: int, m: int, chains: Any) -> None:
+    """Refuse more places than the memory of this machine has room for: it grows with their square.
+
+    >>> check_size(100, 10**7, 4)
+    Traceback (most recent call last):
+    vmqp.errors.InputError: 100 observed and 10000000 new places need about ... GB of memory, and this machine has ...
+    """
+    known = isinstance(chains, int | np.integer) and not isinstance(chains, bool)
+    at_once = min(max(int(chains), 1), cores()) if known else 1
+    need = 8.0 * (n + m) ** 2 * (_SHARED + _OWN * at_once)
+    room = _memory()
+    if need > room:
+        most = int((n + m) * (room / need) ** 0.5)
+        raise InputError(
+            f"{n} observed and {m} new places need about {need / 1e9:.3g} GB of memory, and this machine has "
+            f"{room / 1e9:.3g} GB: give at most {most} places in all, such as a coarser grid, or some of the rows."
+        )
+
+
+def _memory() -> float:
+    try:
+        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    except (AttributeError, ValueError, OSError):  # not known on this system
+        return math.inf
+
+
+def say_once_that_places_matter(n: int, m: int) -> None:
+    """Warn, the first time that more places are asked for than observed."""
+    global _said
+    if m > n and not _said:
+        _said = True
+        warnings.warn(
+            f"{m} places are asked for and {n} were observed: predictions of this model at a place depend on which "
+            "other places are asked for. Ask for the places that you need, and compare only results with the same "
+            "ones. To silence this: warnings.simplefilter('ignore', vmqp.TransductiveWarning).",
+            TransductiveWarning,
+            stacklevel=_level_of_caller(),
+        )
+
+
+def _level_of_caller() -> int:
+    """How far up the first line is that is not ours: the one that a warning should name."""
+    level, frame = 1, inspect.currentframe()
+    frame = None if frame is None else frame.f_back
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("vmqp."):
+        level, frame = level + 1, frame.f_back
+    return level
