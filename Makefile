@@ -30,8 +30,8 @@ $(VENV)/.compiled: $(wildcard src/vmqp/*.py src/vmqp/*/*.py) | $(BIN)/python
 	@find src -name '*.nb[ci]' -delete
 	@touch $@
 
-demo: $(VENV)/.core $(VENV)/.compiled ## draw random circle-valued functions and save a picture
-	$(BIN)/python -m vmqp.demo
+demo: $(VENV)/.core $(VENV)/.compiled ## predict a generated wind field and write a report
+	$(BIN)/vmqp demo
 
 test: $(VENV)/.dev $(VENV)/.compiled ## the whole test suite, statistical tests at the size that fits
 	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup

@@ -1,100 +1,63 @@
-"""The demonstration: the picture is made, nothing jumps at the cut, and a bad directory is one sentence."""
+"""The demonstration: its files, what it says, and its coverage of what was held out."""
 
 import numpy as np
+import pandas as pd
 import pytest
-from matplotlib.figure import Figure
-from matplotlib.image import imread
 
-from vmqp import demo
+import vmqp
+from vmqp import arcs, demo
+from vmqp.cli import main
+
+pytestmark = pytest.mark.xdist_group("demo")
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
+    """A run with fewer effective samples than the real one, to save time."""
     out = tmp_path_factory.mktemp("demo") / "made" / "on the way"
-    return out, demo.main(["--out", str(out), "--places", "24", "--draws", "200"])
+    return out, demo.demonstrate(out, target_ess=100.0, time_limit=600.0, progress=False)
 
 
-def test_picture_exists_and_is_not_blank(run):
-    out, code = run
-    assert code == 0
-    pixels = imread(out / demo.PICTURE)[..., :3]
-    assert pixels.shape[0] > 500
-    assert pixels.shape[1] > 500
-    # Every panel has ink: no sixth of the picture is one colour.
-    for rows in np.array_split(pixels, 3):
-        for panel in np.array_split(rows, 2, axis=1):
-            assert panel.std() > 0.05
+def test_the_files_are_there_and_agree(run):
+    out, post = run
+    assert sorted(file.name for file in out.iterdir()) == sorted(demo.FILES.values())
+    predictions = pd.read_csv(out / demo.FILES["predictions"])
+    assert len(predictions) == demo.HELD_OUT + demo.GRID[0] * demo.GRID[1]
+    np.testing.assert_allclose(predictions["mean"], post.mean, rtol=1e-12)
+    np.testing.assert_array_equal(vmqp.load(out / demo.FILES["draws"]).mean, post.mean)
+    assert "Wind over a made-up region" in (out / demo.FILES["report"]).read_text(encoding="utf-8")
 
 
-def test_output_says_what_is_done_and_ends_with_the_path(tmp_path, capsys):
-    assert demo.main(["--out", str(tmp_path), "--places", "12", "--draws", "50"]) == 0
-    out, err = capsys.readouterr()
-    *steps, last = out.splitlines()
-    assert last == str(tmp_path / demo.PICTURE)
-    assert len(steps) == 6
-    assert all(step.endswith(" s") for step in steps)
-    assert err == ""
+def test_the_arcs_cover_what_was_held_out(run):
+    """Of 50 held-out stations 85 to 95 % lie in their 90 % arcs; 50 % arcs hold 36 to 64 % (two standard errors)."""
+    out, post = run
+    seen = pd.read_csv(out / demo.FILES["held out"])["direction"].to_numpy()
+    for probability, low, high in ((0.9, 0.85, 0.95), (0.5, 0.36, 0.64)):
+        lower, upper = post.interval(probability)[: demo.HELD_OUT].T
+        assert low <= arcs.in_arc(seen, lower, upper, 360.0).mean() <= high
 
 
-@pytest.mark.parametrize("inside", [False, True])
-def test_bad_directory_is_one_sentence(tmp_path, capsys, inside):
-    file = tmp_path / "a file"
-    file.write_text("not a directory")
-    assert demo.main(["--out", str(file / "inside" if inside else file)]) == 1
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert err.startswith("The picture cannot be saved in")
-    assert err.count("\n") == 1
-    assert "--out" in err
+def test_the_wind_is_predicted_far_better_than_by_its_climate(run):
+    out, post = run
+    held_out = pd.read_csv(out / demo.FILES["held out"])["direction"].to_numpy()
+    truth = np.concatenate([held_out, np.zeros(demo.GRID[0] * demo.GRID[1])])
+    score = post.crps(truth)[: demo.HELD_OUT].mean()
+    resultant = np.abs(np.exp(1j * np.deg2rad(post.y)).mean())
+    climate = 0.5 * (1.0 - resultant**2)
+    assert score < 0.2 * climate
 
 
-def test_directory_without_the_right_to_write(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(demo.os, "access", lambda path, mode: False)
-    assert demo.main(["--out", str(tmp_path)]) == 1
-    assert capsys.readouterr().err.count("\n") == 1
+def test_the_terminal_shows_the_verdict_the_scores_and_the_report(run, tmp_path, capsys, monkeypatch):
+    _, post = run
+    monkeypatch.setattr(demo, "regress", lambda *_, **__: post)
+    assert main(["demo", "--out", str(tmp_path), "--quiet"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "mean CRPS" in said
+    assert "90% arcs hold" in said
+    assert "report.html in a browser" in said
 
 
-@pytest.mark.parametrize("option", ["--places", "--draws"])
-def test_too_small_sizes_are_refused(option, capsys):
-    with pytest.raises(SystemExit) as stop:
-        demo.main([option, "1"])
-    assert stop.value.code == 2
-    assert "give 2 or more" in capsys.readouterr().err
-
-
-def test_curve_has_no_vertical_line_at_the_cut():
-    places = np.linspace(0.0, 1.0, 200)
-    winding = np.linspace(-1.0, 11.0, 200)
-    axes = Figure().add_subplot()
-    demo.draw_curve(axes, places, np.angle(np.exp(1j * winding)), label="curve")
-    assert len(axes.lines) == 3  # the curve is seen in three turns
-    shown = np.zeros(200, dtype=int)
-    for line in axes.lines:
-        angles = np.asarray(line.get_ydata())
-        assert np.abs(np.diff(angles)).max() < 0.1
-        np.testing.assert_allclose(np.exp(1j * angles), np.exp(1j * winding), atol=1e-12)
-        shown += np.abs(angles) <= np.pi
-    assert (shown == 1).all()  # each place once
-    assert [line.get_label() for line in axes.lines].count("curve") == 1
-
-
-def test_band_crosses_the_cut_without_a_jump():
-    places = np.linspace(0.0, 1.0, 50)
-    mean = np.linspace(2.0, 4.0, 50)
-    wrap = lambda angles: np.angle(np.exp(1j * angles))  # noqa: E731
-    axes = Figure().add_subplot()
-    demo.draw_band(axes, demo.Band(places, wrap(mean), wrap(mean - 0.4), wrap(mean + 0.2)))
-    assert len(axes.collections) == 2
-    for band in axes.collections:
-        heights = band.get_paths()[0].vertices[:, 1]
-        assert heights.max() - heights.min() == pytest.approx(2.6)
-
-
-def test_prior_functions_are_angles_and_follow_the_seed():
-    kernel = demo.kernels.Exponential(2.0)
-    places = np.linspace(0.0, 1.0, 6)
-    first = demo.draw_prior(kernel, places, 3, seed=5)
-    assert first.shape == (3, 6)
-    assert (np.abs(first) <= np.pi).all()
-    np.testing.assert_array_equal(first, demo.draw_prior(kernel, places, 3, seed=5))
-    assert (first != demo.draw_prior(kernel, places, 3, seed=6)).any()
+def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    assert main(["demo", "--out", str(tmp_path / "file")]) == 2
+    assert "give another folder with --out" in " ".join(capsys.readouterr().err.split())

@@ -42,7 +42,8 @@ def test_documents_have_examples():
         name: len(python_blocks(file.read_text(encoding="utf-8")))
         for name, file in zip(NAMES, DOCUMENTS, strict=True)
     }
-    assert counts["README.md"] >= 2
+    assert counts["README.md"] >= 1
+    assert counts["docs/regression.md"] >= 5
     assert counts["CONTRIBUTING.md"] >= 2
 
 
@@ -51,8 +52,7 @@ def test_blocks_are_found_with_their_lines():
     assert python_blocks(text) == [(3, "a = 1\n"), (9, "b = a\nc = b\n")]
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/samplers.md"])
-def test_every_sampler_is_described(name):
-    text = (ROOT / name).read_text(encoding="utf-8")
+def test_every_sampler_is_described():
+    text = (ROOT / "docs" / "samplers.md").read_text(encoding="utf-8")
     missing = [sampler for sampler in SAMPLERS if f'"{sampler}"' not in text]
     assert not missing

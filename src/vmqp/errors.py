@@ -6,6 +6,8 @@ Each error also derives from the built-in exception that fits, so that ``except 
 True
 """
 
+import inspect
+
 __all__ = [
     "CheckpointError",
     "CheckpointWarning",
@@ -17,6 +19,7 @@ __all__ = [
     "TransductiveWarning",
     "VmqpError",
     "WorkerError",
+    "caller_level",
 ]
 
 
@@ -58,3 +61,12 @@ class CheckpointWarning(UserWarning):
 
 class TransductiveWarning(UserWarning):
     """Predictions depend on the set of places that are asked for; said once, when there are many."""
+
+
+def caller_level() -> int:
+    """The ``stacklevel`` at which a warning names the line that called vmqp, and not one of ours."""
+    level, frame = 1, inspect.currentframe()
+    frame = None if frame is None else frame.f_back
+    while frame is not None and str(frame.f_globals.get("__name__")).startswith("vmqp."):
+        level, frame = level + 1, frame.f_back
+    return level

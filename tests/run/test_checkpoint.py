@@ -393,3 +393,12 @@ def test_killed_at_random_moments(executor, tmp_path, whole):
     assert 0 < reached < 320, "it was killed in the middle"
     assert same(run_chains(Toy(), **SMALL, checkpoint=folder), whole)
     assert not temporary(folder)
+
+
+def test_a_run_that_fails_before_it_begins_leaves_no_folder(tmp_path):
+    checkpoint = Checkpoint(tmp_path / "run", Identity("abc", 0, 1, "float64"))
+    checkpoint.close()
+    assert not (tmp_path / "run").exists()
+    (tmp_path / "mine").mkdir()
+    Checkpoint(tmp_path / "mine", Identity("abc", 0, 1, "float64")).close()
+    assert (tmp_path / "mine").exists()

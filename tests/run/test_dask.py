@@ -99,11 +99,16 @@ class TestDraws:
         assert one.attrs["stopped"] == "converged"
         assert same(one, other)
 
-    def test_equal_calls_are_computed_each(self, client, reference):
-        """With one key for both, the end of the first would take the result of the second away."""
+    def test_runs_side_by_side(self, client, reference):
         with ThreadPoolExecutor(4) as threads:
             runs = [threads.submit(run_chains, Toy(pause=0.001), **SMALL, executor=client) for _ in range(4)]
             assert all(same(run.result(), reference) for run in runs)
+
+    def test_equal_calls_are_not_taken_for_one(self, client):
+        """Else who cancels a chunk would cancel it for others too."""
+        pool = Cluster(client)
+        one, other = (pool.submit(time.time) for _ in range(2))
+        assert one.result() != other.result()
 
     def test_several_threads_in_a_worker(self, tmp_path, learned):
         """Chains in one process, whose BLAS would take two threads if it was let; and the process is killed."""
@@ -121,7 +126,8 @@ class TestDraws:
             assert killed() not in client.run(os.getpid).values()
 
     def test_arrays_lie_where_arrays_usually_lie(self, client):
-        data = np.random.default_rng(1).normal(size=100_001)  # so large that Dask sends it by itself
+        data = np.random.default_rng(1).normal(size=1001)
+        data.setflags(write=False)  # such arrays stay where the message has put them
         run_chains(Watchful(data=data), **SMALL | {"draws": 20}, executor=client)
 
 
@@ -226,6 +232,10 @@ class TestDoor:
         for executor in (client, "dask://127.0.0.1:8786"):
             with pytest.raises(InputError, match=r"workers is 2.*leave workers out"):
                 run_chains(Toy(), **SMALL, executor=executor, workers=2)
+
+    def test_address_of_a_worker(self, cluster, client):
+        with pytest.raises(InputError, match="no Dask scheduler answered there"):
+            run_chains(Toy(), **SMALL, executor=next(iter(cluster.scheduler.workers)))
 
     def test_closed_client(self, cluster):
         client = distributed.Client(cluster, set_as_default=False)

@@ -9,6 +9,7 @@ import pytest
 
 START = """
 import threading
+from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from threadpoolctl import threadpool_info, threadpool_limits
 from vmqp.run.worker import one_blas_thread
@@ -17,9 +18,8 @@ def blas():
     return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
 
 def in_a_thread(function):
-    thread = threading.Thread(target=function)
-    thread.start()
-    thread.join()
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(function).result()
 
 assert blas() == {2}, blas()
 """

@@ -77,7 +77,7 @@ def leave_one_out(log_likelihood: FloatArray) -> LeaveOneOut:
         share = min(1.0, effective / total) if np.isfinite(effective) else 1.0
         flat = values.reshape(-1)
         if flat.max() - flat.min() < 1e-6:  # no tail to fit where all draws say the same
-            pointwise[i], pareto_k[i] = flat.mean(), 0.0
+            pointwise[i], pareto_k[i] = flat.mean(), 0.0 if total > 1 else np.nan
             continue
         try:
             weights, k = stats.psislw(flat, r_eff=share)  # takes 1/p itself

@@ -32,7 +32,6 @@ __all__ = [
 ]
 
 _MOST_ROSES = 6
-_GRID = 360
 _LEVELS = np.arange(0.05, 1.0, 0.05)
 
 
@@ -124,9 +123,7 @@ def plot_rose(
 
     rows = _rows(places, len(post.X_new))
     truth = None if y_true is None else np.asarray(post.range.from_radians(post._truth(y_true)))
-    grid = np.linspace(0.0, post.period, _GRID, endpoint=False)
-    densities = post._density_at(rows, grid)
-    regions = post.regions(probability)
+    grid, densities = post._even_densities(rows)
     draws = post._observations.draws
     titles = [_title(post, row) for row in rows]
     panels: list[dict[str, Any]] = [
@@ -134,7 +131,7 @@ def plot_rose(
             "draws": post._in_period(draws[..., row].reshape(-1)),
             "density": (grid, density),
             "truth": None if truth is None else float(truth[row]),
-            "interval": regions[row],
+            "interval": post._region(row, density, probability),
         }
         for row, density in zip(rows, densities, strict=True)
     ]

@@ -25,7 +25,7 @@ from vmqp.posterior.facts import Facts
 from vmqp.posterior.html import page
 from vmqp.posterior.loo import LeaveOneOut, leave_one_out
 from vmqp.posterior.observations import Observations, values_of
-from vmqp.posterior.predictive import MOST_DRAWS, mixture, mixture_at, modes_of
+from vmqp.posterior.predictive import FEWEST_DRAWS, MOST_DRAWS, mixture, mixture_at, modes_of
 from vmqp.posterior.saving import read_tree, write_tree
 from vmqp.posterior.summary import summarise
 from vmqp.posterior.tables import as_kind, as_map, input_columns
@@ -34,6 +34,7 @@ from vmqp.tables import AngleRange, read_truth
 __all__ = ["Posterior", "load"]
 
 _GRID = 720
+_LAWS = 1_500_000  # draws times places of a density: for many places fewer draws must do
 _NARROW = TWO_PI / 12.0  # below this width of the 99 % arc a grid round the circle is too coarse for regions
 
 
@@ -92,6 +93,11 @@ class Posterior:
     def attributes(self) -> dict[str, Any]:
         """What was run: model, kernel, drift, method, seed, version, time."""
         return {str(name): value for name, value in self._tree.attrs.items()}
+
+    @property
+    def target_ess(self) -> float:
+        """Effective samples below which the verdict is not to trust."""
+        return self._facts.target_ess
 
     @property
     def stopped(self) -> str:
@@ -160,20 +166,8 @@ class Posterior:
         Where the density has several modes there can be several arcs, shorter together than one interval.
         """
         check_probability(probability)
-        origin = self.range.origin
-        narrow = self.width(0.99) < _NARROW / TWO_PI * self.period
-        result: list[FloatArray] = []
-        for i, density in enumerate(self._grid_density):
-            if narrow[i] and probability < 1.0:
-                draws = self._observations.draws[..., i].reshape(-1)
-                found = arcs.highest_density_regions(
-                    self._in_period(draws), probability, period=self.period, origin=origin
-                )
-            else:
-                points = np.linspace(0.0, self.period, _GRID, endpoint=False)
-                found = arcs.regions_from_density(points, density, probability, self.period, origin)
-            result.append(found)
-        return result
+        every = range(self._observations.m)
+        return [self._region(row, self._grid_density[row], probability) for row in every]
 
     def modes(self, least: float = 0.05) -> list[FloatArray]:
         """Directions of the modes at each place, the most probable first; a mode holds at least the share `least`."""
@@ -346,13 +340,24 @@ class Posterior:
 
     def _density(self, radians: FloatArray) -> FloatArray:
         taken = self._observations
-        return np.concatenate([mixture(taken.laws(places, MOST_DRAWS), radians) for places in taken.blocks()])
+        most = int(np.clip(_LAWS / taken.m, FEWEST_DRAWS, MOST_DRAWS))
+        return np.concatenate([mixture(taken.laws(places, most), radians) for places in taken.blocks()])
 
-    def _density_at(self, rows: Sequence[int], grid: FloatArray) -> list[FloatArray]:
-        """Density at some places only, on a grid in the user's period."""
-        radians, taken = grid / self.period * TWO_PI, self._observations
-        found = [mixture(taken.laws(slice(row, row + 1), MOST_DRAWS), radians)[0] for row in rows]
-        return [density * (TWO_PI / self.period) for density in found]
+    def _region(self, row: int, density: FloatArray, probability: float) -> FloatArray:
+        """Arcs of highest density at one place, from its density on the even grid."""
+        origin = self.range.origin
+        if self.width(0.99)[row] < _NARROW / TWO_PI * self.period and probability < 1.0:
+            draws = self._in_period(self._observations.draws[..., row].reshape(-1))
+            return arcs.highest_density_regions(draws, probability, period=self.period, origin=origin)
+        points = np.linspace(0.0, self.period, _GRID, endpoint=False)
+        return arcs.regions_from_density(points, density, probability, self.period, origin)
+
+    def _even_densities(self, rows: Sequence[int]) -> tuple[FloatArray, list[FloatArray]]:
+        """An even grid round the circle in the user's period, and the density on it at some places only."""
+        grid, taken = np.linspace(0.0, TWO_PI, _GRID, endpoint=False), self._observations
+        found = [mixture(taken.laws(slice(row, row + 1), MOST_DRAWS), grid)[0] for row in rows]
+        turn = TWO_PI / self.period
+        return grid / turn, [density * turn for density in found]
 
     def _results(self, probability: float) -> dict[str, FloatArray]:
         lower, upper = self.interval(probability).T

@@ -18,9 +18,18 @@ import numpy as np
 from vmqp.circle import TWO_PI, FloatArray
 from vmqp.learning.pointwise import log_density_of
 
-__all__ = ["MOST_DRAWS", "Laws", "at_most", "even_spacing", "mixture", "mixture_at", "modes_of"]
+__all__ = [
+    "FEWEST_DRAWS",
+    "MOST_DRAWS",
+    "Laws",
+    "at_most",
+    "even_spacing",
+    "mixture",
+    "mixture_at",
+    "modes_of",
+]
 
-MOST_DRAWS = 2000
+FEWEST_DRAWS, MOST_DRAWS = 400, 2000
 """Draws of which a density is made: it is a mean of smooth functions, and more would not be seen."""
 _BLOCK = 4_000_000  # numbers at a time
 _SHOWN = (

@@ -13,6 +13,10 @@ from vmqp.posterior.facts import Facts
 __all__ = ["as_kind", "as_map", "column_labels", "input_columns"]
 
 
+RESULTS = ("mean", "variance", "lower", "upper", "width")
+"""Columns of results; an input of such a name gets ``_input`` at its end."""
+
+
 def column_labels(names: tuple[str, ...] | None, count: int) -> list[str]:
     """Names of the inputs, or x0, x1, … where they have none."""
     return [f"x{i}" for i in range(count)] if names is None else list(names)
@@ -27,8 +31,8 @@ def input_columns(X: FloatArray, facts: Facts) -> dict[str, Any]:
     {'species': array(['bee', 'ant'], dtype=object)}
     """
     columns: dict[str, Any] = {}
-    for i, label in enumerate(column_labels(facts.names, X.shape[1])):
-        values = X[:, i]
+    for i, name in enumerate(column_labels(facts.names, X.shape[1])):
+        label, values = f"{name}_input" if name in RESULTS else name, X[:, i]
         if i in facts.categories:
             columns[label] = np.array(facts.categories[i], dtype=object)[values.astype(int)]
         else:

@@ -138,7 +138,10 @@ class Prior(ABC):
 def is_finite_number(value: object) -> TypeGuard[float]:
     """Whether a value is a finite real number."""
     # True and False are numbers to Python, but as a parameter a mistake.
-    return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
+    try:
+        return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
+    except OverflowError:  # an integer that no float can hold
+        return False
 
 
 def check_field(prior: Prior, field: str, *, positive: bool = True) -> None:

@@ -1,7 +1,7 @@
 """`CircularRegressor`, in the manner of scikit-learn, and `regress`, the same in one call."""
 
 import inspect
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -20,15 +20,21 @@ __all__ = ["CircularRegressor", "regress"]
 _KAPPA, _NU = HalfNormal(1.0), UniformAngle()
 
 
-class _Last(NamedTuple):
-    """The last posterior, and what it was asked for with."""
+class _Memory:
+    """The last posterior, and what it was asked for with; predicting leaves the estimator's own attributes alone."""
 
-    key: bytes
-    options: dict[str, Any]
-    posterior: Posterior
+    def __init__(self) -> None:
+        self._key = b""
+        self._options: dict[str, Any] = {}
+        self._posterior: Posterior | None = None
 
-    def is_for(self, key: bytes, options: dict[str, Any]) -> bool:
-        return key == self.key and all(options[name] is value for name, value in self.options.items())
+    def recall(self, key: bytes, options: dict[str, Any]) -> Posterior | None:
+        same = key == self._key and all(options[name] is value for name, value in self._options.items())
+        return self._posterior if same else None
+
+    def keep(self, key: bytes, options: dict[str, Any], posterior: Posterior) -> Posterior:
+        self._key, self._options, self._posterior = key, options, posterior
+        return posterior
 
 
 class CircularRegressor(RegressorMixin, BaseEstimator):
@@ -44,7 +50,7 @@ class CircularRegressor(RegressorMixin, BaseEstimator):
     kernel
         A kernel of `vmqp.kernels`, or its text; None makes one from the spread of the inputs.
     metric
-        "euclidean", or "geographic" for inputs longitude and latitude in degrees; for the default kernel.
+        "euclidean", or "geographic" for inputs longitude and latitude in degrees; for the default kernel and for text.
     drift
         "constant" pulls every place with the same strength, "mean" stays the same when places are added; "auto" takes
         the first up to as many new places as observed ones.
@@ -66,6 +72,7 @@ class CircularRegressor(RegressorMixin, BaseEstimator):
         A `vmqp.learning.Method` with all choices, in place of `sampler`.
     warmup, thin, chains, draws, seed
         Iterations that adapt, iterations for each draw, chains, draws of each chain, and what decides all randomness.
+        Without a number of draws they are 1,000, or as many more as the diagnostics need, up to 10,000.
     executor
         "threads", "processes", the address of a Dask scheduler as "dask://host:port", or an Executor.
     workers, checkpoint, progress, until, time_limit, dtype
@@ -99,7 +106,7 @@ class CircularRegressor(RegressorMixin, BaseEstimator):
         warmup: int = 1000,
         thin: int = 1,
         chains: int = 4,
-        draws: int = 1000,
+        draws: int | None = None,
         seed: int = 0,
         executor: Any = None,
         workers: int | None = None,
@@ -144,7 +151,7 @@ class CircularRegressor(RegressorMixin, BaseEstimator):
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         self._period = self.period
-        self._last: _Last | None = None
+        self._memory = _Memory()
         return self
 
     def posterior(self, X_new: Any) -> Posterior:
@@ -154,10 +161,10 @@ class CircularRegressor(RegressorMixin, BaseEstimator):
         key = repr((new.values.shape, new.categories, new.kind)).encode() + new.values.tobytes()
         # The period is that of the data; other options may have been changed since.
         options = self.get_params(deep=False) | {"period": self._period}
-        if self._last is None or not self._last.is_for(key, options):
+        found = self._memory.recall(key, options)
+        if found is None:
             found = fit_posterior(self.data_, new, options, CircularRegressor().get_params(deep=False))
-            self._last = _Last(key, options, found)
-        return self._last.posterior
+        return self._memory.keep(key, options, found)
 
     def predict(self, X_new: Any) -> FloatArray:
         """Circular mean at each new place, in the period of the data."""

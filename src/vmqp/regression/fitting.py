@@ -14,6 +14,7 @@ from vmqp.regression.options import (
     check_choices,
     check_concentration,
     in_radians,
+    read_length,
     read_method,
     read_noise,
     read_noise_new,
@@ -26,13 +27,11 @@ __all__ = ["Data", "fit_posterior"]
 
 _RUN = (
     "chains",
-    "draws",
     "seed",
     "executor",
     "workers",
     "checkpoint",
     "progress",
-    "until",
     "time_limit",
     "dtype",
 )
@@ -54,6 +53,13 @@ def fit_posterior(data: Data, X_new: Table, options: dict[str, Any], defaults: d
     noise_new = read_noise_new(options["noise_new"], m, noisy=problem.noise is not None)
     method = read_method(options["method"], options["sampler"])
     learner = Learner(problem, method, options["warmup"], options["thin"], pointwise=True)
+    say_once_that_places_matter(n, m)
+    draws, until = read_length(options["draws"], options["until"], options["chains"], n + m)
+    run = {name: options[name] for name in _RUN}
+    tree = run_chains(learner, draws=draws, until=until, **run)
+    if noise_new is not None:
+        given = tree["constant_data"].to_dataset().assign(noise_new=("noise_new_dim_0", noise_new))
+        tree["constant_data"] = xr.DataTree(given)
     facts = Facts(
         range=data.range,
         names=data.table.names,
@@ -63,13 +69,8 @@ def fit_posterior(data: Data, X_new: Table, options: dict[str, Any], defaults: d
         noise_of_new="given" if noise_new is not None else "same" if problem.noise_rows is None else "none",
         metric=metric_of(problem.kernel),
     )
-    say_once_that_places_matter(n, m)
-    tree = run_chains(learner, **{name: options[name] for name in _RUN})
-    if noise_new is not None:
-        given = tree["constant_data"].to_dataset().assign(noise_new=("noise_new_dim_0", noise_new))
-        tree["constant_data"] = xr.DataTree(given)
-    if options["until"] is not None:
-        facts = replace(facts, target_ess=float(options["until"].ess))
+    if until is not None:
+        facts = replace(facts, target_ess=float(until.ess))
     return Posterior(tree, facts)
 
 

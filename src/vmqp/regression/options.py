@@ -9,6 +9,7 @@ from vmqp.errors import InputError
 from vmqp.learning import Method
 from vmqp.priors import Prior, UniformAngle
 from vmqp.priors.base import is_finite_number
+from vmqp.run import Converged
 from vmqp.tables import AngleRange
 from vmqp.tables.words import shown
 
@@ -16,6 +17,7 @@ __all__ = [
     "check_choices",
     "check_concentration",
     "in_radians",
+    "read_length",
     "read_method",
     "read_noise",
     "read_noise_new",
@@ -27,6 +29,8 @@ _CHOICES = {
     "precision": ("auto", "dense"),
     "sampler": ("hybrid", "heatbath", "augmented"),
 }
+_LEAST, _MOST = 1000, 10_000  # draws of each chain where no number is given
+_NUMBERS = 100_000_000  # draws times places and chains that they may come to
 _LARGEST = 1e12  # a concentration: the angle is then known to a millionth of a radian
 _NOISE = (
     "give a positive χ, about 1 / (standard deviation in radians)², a prior such as priors.HalfNormal(50)"
@@ -49,6 +53,22 @@ def read_method(method: Any, sampler: str) -> Method:
     if not isinstance(method, Method):
         raise InputError(f"method is {shown(method)}: give vmqp.learning.Method(...), or None.")
     return method
+
+
+def read_length(draws: Any, until: Any, chains: Any, places: int) -> tuple[Any, Any]:
+    """Draws of each chain, and the rule that ends them earlier; without either, from 1,000 until it is enough.
+
+    >>> read_length(None, None, 4, 100)
+    (10000, Converged(rhat=1.01, rhat_angles=1.02, ess=400, first=1000))
+    >>> read_length(200, None, 4, 100)
+    (200, None)
+    """
+    if draws is not None:
+        return draws, until
+    if until is None and chains == 1:  # nothing to compare
+        return _LEAST, None
+    room = _NUMBERS // (max(1, chains) * places) if isinstance(chains, int) else _MOST
+    return max(_LEAST, min(_MOST, room)), Converged(first=_LEAST) if until is None else until
 
 
 def check_concentration(concentration: Any) -> None:

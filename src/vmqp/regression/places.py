@@ -1,6 +1,5 @@
 """Checks of the places that need the model: repeated ones, columns that say nothing, and how many are asked for."""
 
-import inspect
 import math
 import os
 import warnings
@@ -9,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from vmqp import kernels
-from vmqp.errors import InputError, TransductiveWarning
+from vmqp.errors import InputError, TransductiveWarning, caller_level
 from vmqp.run.pools import cores
 from vmqp.tables import Table, constant_columns
 
@@ -25,7 +24,7 @@ __all__ = [
 
 _said = False
 _FAR = 1e100  # its square, and the inverse, are far from the ends of what a float holds
-_SHARED, _OWN = 8, 16  # d × d matrices: of all chains together, and of each (measured)
+_SHARED, _OWN = 7, 14  # d × d matrices: of all chains together, and of each (measured)
 
 
 def has_nugget(kernel: kernels.Kernel) -> bool:
@@ -134,14 +133,5 @@ def say_once_that_places_matter(n: int, m: int) -> None:
             "other places are asked for. Ask for the places that you need, and compare only results with the same "
             "ones. To silence this: warnings.simplefilter('ignore', vmqp.TransductiveWarning).",
             TransductiveWarning,
-            stacklevel=_level_of_caller(),
+            stacklevel=caller_level(),
         )
-
-
-def _level_of_caller() -> int:
-    """How far up the first line is that is not ours: the one that a warning should name."""
-    level, frame = 1, inspect.currentframe()
-    frame = None if frame is None else frame.f_back
-    while frame is not None and frame.f_globals.get("__name__", "").startswith("vmqp."):
-        level, frame = level + 1, frame.f_back
-    return level

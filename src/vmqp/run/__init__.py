@@ -5,7 +5,7 @@ the rest.
 
 >>> from vmqp.run import Converged
 >>> Converged(ess=1000)
-Converged(rhat=1.01, rhat_angles=1.02, ess=1000)
+Converged(rhat=1.01, rhat_angles=1.02, ess=1000, first=100)
 """
 
 from importlib import import_module

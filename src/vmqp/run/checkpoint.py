@@ -71,8 +71,10 @@ class Checkpoint:
         self._chunks: dict[int, list[tuple[int, int]]] = {}
         self._leftovers: list[Path] = []
         self._lock = DirectoryLock(folder)
+        self._unused = False  # whether the folder is new and holds nothing but the lock
         try:
             self._refuse_foreign()
+            self._unused = not folder.exists()
             folder.mkdir(parents=True, exist_ok=True)
             if not self._lock.take():
                 raise CheckpointError(
@@ -88,6 +90,7 @@ class Checkpoint:
 
     def begin(self) -> None:
         """Write the manifest and remove what a killed process left; if that fails, so would the rest."""
+        self._unused = False
         manifest = {"format": FORMAT, "version": self.version, **self._identity._asdict()}
         text = json.dumps(manifest, indent=2) + "\n"
         try:
@@ -139,8 +142,12 @@ class Checkpoint:
             self._state_path(chain, first).unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Let other processes write."""
+        """Let other processes write; a folder that was made for a run that never began is removed."""
         self._lock.release()
+        if self._unused:
+            with contextlib.suppress(OSError):
+                (self.folder / DirectoryLock.NAME).unlink(missing_ok=True)
+                self.folder.rmdir()
 
     def _refuse_foreign(self) -> None:
         """Look, without a change to the disk, whether the directory is free or holds this run."""

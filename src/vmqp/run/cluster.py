@@ -259,8 +259,13 @@ def _connect(address: str) -> Any:
 
 
 async def _knock(address: str) -> None:
-    """See whether a scheduler answers; Dask's client would wait for a silent one without end."""
-    connect = import_module("distributed.comm").connect
+    """See whether a scheduler answers; Dask's client would wait long for others, and for silent ones without end."""
+    core = import_module("distributed.core")
     async with asyncio.timeout(_ANSWER_SECONDS):
-        comm = await connect(address, timeout=_ANSWER_SECONDS)
-    comm.abort()
+        comm = await core.connect(address, timeout=_ANSWER_SECONDS)
+        try:
+            answer = await core.send_recv(comm, op="identity")
+        finally:
+            comm.abort()
+    if answer["type"] != "Scheduler":
+        raise OSError(f"{answer['type']} and no scheduler")

@@ -16,6 +16,7 @@ from vmqp.errors import (
     ConvergenceWarning,
     InterruptedWarning,
     TimeLimitError,
+    caller_level,
 )
 from vmqp.run.checkpoint import Checkpoint, Identity
 from vmqp.run.cluster import DaskClient
@@ -139,7 +140,7 @@ def run_chains(
     notices += _ending(plan, outcome) + _doubts(plan, kept, description, outcome.draws)
     result = make_result(kept, description, seed=plan.seed, stopped=outcome.stopped, seconds=seconds)
     for message, category in notices:
-        warnings.warn(message, category, stacklevel=2)
+        warnings.warn(message, category, stacklevel=caller_level())
     return result
 
 
@@ -163,7 +164,8 @@ def _run(plan: Plan, description: Description, store: Draws, notices: list[_Noti
         if checkpoint is not None:
             checkpoint.begin()
         circular = circular_names(description)
-        tracker = Tracker([s.position for s in standings], total, plan.task.warmup, store, circular)
+        positions, early = [s.position for s in standings], plan.until is not None
+        tracker = Tracker(positions, total, plan.task.warmup, store, circular, may_stop=early)
         progress = stack.enter_context(closing(make_progress(plan.progress, tracker)))
         interrupts = stack.enter_context(Interrupts())
         try:

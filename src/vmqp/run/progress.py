@@ -1,10 +1,12 @@
-"""What is seen while chains run: a live table on a terminal, plain lines elsewhere."""
+"""What is seen while chains run: a live table on a terminal and in a notebook, plain lines elsewhere."""
 
 import math
 import sys
 import threading
 import time
 from dataclasses import dataclass, field
+from html import escape
+from typing import Any
 
 from rich.console import Console
 from rich.live import Live
@@ -13,10 +15,11 @@ from rich.table import Table
 from vmqp.run.diagnostics import smallest_ess
 from vmqp.run.store import Draws
 
-__all__ = ["Display", "Lines", "Progress", "Row", "Tracker", "make_progress"]
+__all__ = ["Display", "Lines", "Notebook", "Progress", "Row", "Tracker", "make_progress"]
 
 _LINE_SECONDS = 10.0
 _FRAME_SECONDS = 0.25
+_LABELS = ("chain", "iteration", "phase", "now", "ESS", "left")
 
 
 @dataclass
@@ -35,13 +38,21 @@ class Tracker:
     """Where all chains stand, in words."""
 
     def __init__(
-        self, positions: list[int], total: int, warmup: int, store: Draws, circular: set[str]
+        self,
+        positions: list[int],
+        total: int,
+        warmup: int,
+        store: Draws,
+        circular: set[str],
+        *,
+        may_stop: bool = False,
     ) -> None:
         self.rows = [Row(position, position) for position in positions]
         self.total = total
         self._warmup = warmup
         self._store = store
         self._circular = circular
+        self._may_stop = may_stop
         self._began = time.monotonic()
 
     def finished(self, chain: int) -> bool:
@@ -77,7 +88,8 @@ class Tracker:
         pace = (time.monotonic() - self._began) / (row.position - row.origin)
         minutes, seconds = divmod(round(pace * (self.total - row.position)), 60)
         hours, minutes = divmod(minutes, 60)
-        return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+        left = f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+        return f"at most {left}" if self._may_stop else left
 
 
 class Progress:
@@ -142,10 +154,50 @@ class Display(Progress):
         self._live.stop()
 
     def _table(self) -> Table:
-        table = Table("chain", "iteration", "phase", "now", "ESS", "left", box=None, pad_edge=False)
+        table = Table(*_LABELS, box=None, pad_edge=False)
         for chain in range(len(self._tracker.rows)):
             table.add_row(str(chain), *self._tracker.cells(chain))
         return table
+
+
+class Notebook(Progress):
+    """The table in the output of a notebook's cell, drawn over in its place; it needs no widgets."""
+
+    def __init__(self, tracker: Tracker) -> None:
+        from IPython.display import display
+
+        self._tracker = tracker
+        self._drawn = time.monotonic()
+        self._handle: Any = display(self._page(), raw=True, display_id=True)  # type: ignore[no-untyped-call]
+
+    def update(self, chain: int, position: int, numbers: dict[str, float]) -> None:
+        """Note that a chain has done a chunk."""
+        row = self._tracker.rows[chain]
+        row.position, row.numbers = position, numbers
+
+    def tick(self) -> None:
+        """Draw the table, a few times a second."""
+        now = time.monotonic()
+        if now - self._drawn >= _FRAME_SECONDS:
+            self._drawn = now
+            self._draw()
+
+    def close(self) -> None:
+        """Draw the table for the last time."""
+        self._draw()
+
+    def _draw(self) -> None:
+        if self._handle is not None:
+            self._handle.update(self._page(), raw=True)
+
+    def _page(self) -> dict[str, str]:
+        rows = [[str(chain), *self._tracker.cells(chain)] for chain in range(len(self._tracker.rows))]
+        head = "".join(f"<th>{label}</th>" for label in _LABELS)
+        body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+        return {
+            "text/plain": "\n".join("  ".join(cell for cell in row if cell) for row in rows),
+            "text/html": f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>",
+        }
 
 
 def make_progress(choice: bool | None, tracker: Tracker) -> Progress:
@@ -160,5 +212,7 @@ def make_progress(choice: bool | None, tracker: Tracker) -> Progress:
         return Progress()
     console = Console(stderr=True, force_terminal=True if choice else None)
     alone = threading.current_thread() is threading.main_thread()
-    drawable = alone and (console.is_jupyter or (console.is_terminal and not console.is_dumb_terminal))
+    if console.is_jupyter and (choice or alone):
+        return Notebook(tracker)
+    drawable = alone and console.is_terminal and not console.is_dumb_terminal
     return Display(tracker, console) if choice or drawable else Lines(tracker)

@@ -113,7 +113,7 @@ class Scheduler:
         """Advance all chains to the end, or to where something stops them."""
         rule, task = self._plan.until, self._plan.task
         try:
-            for draws in rounds(self._plan.draws) if rule else [self._plan.draws]:
+            for draws in rounds(self._plan.draws, rule.first) if rule else [self._plan.draws]:
                 self._advance_to(task.warmup + draws * task.thin)
                 if self._stop and min(self._store.done) < draws:
                     return Outcome(self._stop, min(self._store.done), self._failure)

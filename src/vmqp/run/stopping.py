@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 
 from vmqp.chain import Arrays
 from vmqp.errors import InputError
-from vmqp.run.diagnostics import Block, blocks
+from vmqp.run.diagnostics import LEAST_DRAWS, Block, blocks
 from vmqp.run.store import Group
+from vmqp.sampling.checks import check_count
 
 __all__ = ["Converged", "Worst", "rounds", "worst_rhat"]
 
-_FIRST_ROUND = 100  # R-hat of fewer draws says little
 _GROWTH = 5  # a round adds a fifth: at most that much is drawn in vain, and few rounds are asked
 
 
@@ -27,18 +27,24 @@ class Converged:
         R-hat of the cosine and of the sine of every angle must be below.
     ess
         The bulk effective sample size of all of these must reach it.
+    first
+        Draws of each chain after which the rule is asked for the first time; R-hat of fewer than 100 says little.
 
     Examples
     --------
     >>> Converged()
-    Converged(rhat=1.01, rhat_angles=1.02, ess=400)
+    Converged(rhat=1.01, rhat_angles=1.02, ess=400, first=100)
     """
 
     rhat: float = 1.01
     rhat_angles: float = 1.02
     ess: float = 400
+    first: int = 100
 
     def __post_init__(self) -> None:
+        object.__setattr__(
+            self, "first", check_count(self.first, "first", LEAST_DRAWS, "draws of each chain")
+        )
         for name, least in (("rhat", 1.0), ("rhat_angles", 1.0), ("ess", 0.0)):
             value: Any = getattr(self, name)
             if isinstance(value, bool | str) or not _above(value, least):
@@ -62,18 +68,18 @@ class Converged:
         )
 
 
-def rounds(draws: int) -> Iterator[int]:
-    """Draws of each chain at which the rule is asked, up to `draws`.
+def rounds(draws: int, first: int = 100) -> Iterator[int]:
+    """Draws of each chain at which the rule is asked, from `first` up to `draws`.
 
     They depend on nothing else, so that a run stops at the same draw on any machine.
 
     >>> list(rounds(200))
     [100, 120, 144, 172, 200]
     """
-    count = min(_FIRST_ROUND, draws)
+    count = min(first, draws)
     while count < draws:
         yield count
-        count += count // _GROWTH
+        count += max(1, count // _GROWTH)
     yield draws
 
 

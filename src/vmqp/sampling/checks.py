@@ -7,6 +7,8 @@ from vmqp.errors import InputError
 
 __all__ = ["check_count", "check_positive"]
 
+_BITS = 256  # as long as a seed should be, and short enough for products of counts to be floats
+
 
 def check_count(value: Any, name: str, least: int, meaning: str) -> int:
     """A whole number, at least ``least``; NumPy's integers are accepted too."""
@@ -16,6 +18,10 @@ def check_count(value: Any, name: str, least: int, meaning: str) -> int:
         number = value.__index__()
     except (AttributeError, TypeError):
         number = None
+    if number is not None and number.bit_length() > _BITS:
+        raise InputError(
+            f"{name} is a number of {number.bit_length()} bits: give one of at most {_BITS} bits."
+        )
     if number is None or number < least:
         raise InputError(
             f"{name} is {value!r}, but it is the number of {meaning}: give a whole number, at least {least}."
@@ -29,7 +35,7 @@ def check_positive(value: Any, name: str, optional: bool = False) -> None:
         return
     try:
         fine = not isinstance(value, bool | str) and 0.0 < float(value) < math.inf
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         fine = False
     if not fine:
         raise InputError(f"{name} is {value!r}, but it must be a positive number.")

@@ -1,0 +1,320 @@
+"""The commands. What they need is imported when they run: ``vmqp --help`` loads nothing heavy."""
+
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from vmqp._version import __version__
+from vmqp.cli import arguments as a
+from vmqp.errors import VmqpError
+
+__all__ = ["app", "main"]
+
+# The parser's own errors: older releases of typer take them from click, newer ones bring them along.
+_UsageError: Any = typer.BadParameter.__mro__[1]
+_ClickException: Any = typer.BadParameter.__mro__[2]
+
+app = typer.Typer(
+    name="vmqp",
+    help="Bayesian regression for angles: wind directions, headings, phases of a cycle, times of day.",
+    epilog="Example: vmqp predict stations.csv --angle dir --inputs lon,lat --period 360 --holdout 0.2",
+    rich_markup_mode="markdown",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command line and return its exit code.
+
+    >>> main(["--version"])
+    vmqp ...
+    0
+    """
+    given = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    for stream in (sys.stdout, sys.stderr):  # a terminal without Greek letters shows a question mark for them
+        with suppress(AttributeError, ValueError):
+            stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+    try:
+        return int(app(given, prog_name="vmqp", standalone_mode=False, obj=given) or 0)
+    except _ClickException as error:
+        message = str(error.format_message()).rstrip(".")
+        if isinstance(error, _UsageError) and getattr(error, "ctx", None) is not None:
+            message += f". See {error.ctx.command_path} --help"
+        return _fail(f"{message}.", given)
+    except VmqpError as error:
+        return _fail(str(error), given)
+
+
+def _fail(message: str, given: Sequence[str]) -> int:
+    from vmqp.cli.errors import WRONG, in_shell_words
+    from vmqp.cli.output import Terminal
+
+    Terminal(as_json="--json" in given, quiet=False).fail(in_shell_words(message), WRONG)
+    return WRONG
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"vmqp {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _vmqp(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version and exit.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command(
+    epilog="Example: vmqp predict stations.csv --angle dir --inputs lon,lat --period 360 --metric geographic "
+    "--grid 30x20 --out run/"
+)
+def predict(
+    context: typer.Context,
+    file: a.File,
+    angle: a.Angle,
+    inputs: a.Inputs,
+    period: a.Period = "radians",
+    at: Annotated[str | None, typer.Option(help="Predict the rows of this file.", metavar="FILE")] = None,
+    grid: Annotated[
+        str | None,
+        typer.Option(help="Predict a grid over the observed places: first by second input.", metavar="NxM"),
+    ] = None,
+    holdout: Annotated[
+        str | None,
+        typer.Option(help="Hold out this share of the rows, predict them and score.", metavar="SHARE"),
+    ] = None,
+    metric: a.Metric = "euclidean",
+    drift: a.Drift = "auto",
+    noise: a.Noise = "none",
+    kernel: Annotated[
+        str | None,
+        typer.Option(
+            help='Such as "exponential + nugget" (the default) or "gaussian(lengthscale=2) + nugget"; what is left out '
+            "is learned.",
+            metavar="TEXT",
+            rich_help_panel=a.MODEL,
+        ),
+    ] = None,
+    seed: a.Seed = 0,
+    chains: a.Chains = 4,
+    warmup: a.Warmup = 1000,
+    draws: Annotated[
+        int | None,
+        typer.Option(
+            help="Most draws of each chain; 20000 if not given, or as many as 1 GB holds.",
+            metavar="N",
+            rich_help_panel=a.RUN,
+        ),
+    ] = None,
+    target_ess: a.TargetEss = 400,
+    time_limit: a.TimeLimit = None,
+    engine: a.Engine = "threads",
+    allow_unconverged: a.AllowUnconverged = False,
+    out: Annotated[
+        str | None,
+        typer.Option(
+            help="Directory of the run; if not given, it is named after the table: stations-run for stations.csv.",
+            metavar="DIR",
+            rich_help_panel=a.OUTPUT,
+        ),
+    ] = None,
+    overwrite: a.Overwrite = False,
+    title: a.Title = None,
+    compass: a.Compass = False,
+    json: a.Json = False,
+    quiet: a.Quiet = False,
+) -> int:
+    """Learn from a table of places and angles, and predict the angle elsewhere.
+
+    One of --at, --grid and --holdout says where. Chains run until the diagnostics hold or a limit comes, and
+    predictions.csv, posterior.nc and report.html are written either way.
+
+    The exit code is 0 if the result can be trusted, 3 if not yet, 2 if something given is wrong, 130 after Ctrl-C.
+    """
+    began = time.monotonic()
+    from vmqp.cli.carry_out import begin
+    from vmqp.cli.output import Terminal
+    from vmqp.cli.predict import Options, prepare
+
+    options = Options(
+        file=file,
+        angle=angle,
+        inputs=inputs,
+        period=period,
+        at=at,
+        grid=grid,
+        holdout=holdout,
+        out=out or _default_folder(file),
+        metric=metric,
+        drift=drift,
+        noise=noise,
+        kernel=kernel,
+        seed=seed,
+        chains=chains,
+        warmup=warmup,
+        draws=draws,
+        target_ess=target_ess,
+        time_limit=time_limit,
+        engine=engine,
+        title=title,
+        compass=compass,
+    )
+    work = prepare(options, ["vmqp", *(context.obj or sys.argv[1:])])
+    terminal = Terminal(as_json=json, quiet=quiet)
+    return begin(work, terminal, overwrite=overwrite, allow_unconverged=allow_unconverged, began=began)
+
+
+@app.command(epilog="Example: vmqp resume run/ --time-limit 10m")
+def resume(
+    run: Annotated[str, typer.Argument(help="The directory that vmqp predict wrote to.", metavar="DIR")],
+    draws: Annotated[
+        int | None,
+        typer.Option(
+            help="Most draws of each chain, with those that are there.", metavar="N", rich_help_panel=a.RUN
+        ),
+    ] = None,
+    target_ess: Annotated[
+        float | None,
+        typer.Option(
+            help="Effective samples to reach, if others than asked for.", metavar="N", rich_help_panel=a.RUN
+        ),
+    ] = None,
+    time_limit: a.TimeLimit = None,
+    engine: Annotated[
+        str | None,
+        typer.Option(help="threads, processes, or dask://host:port.", metavar="NAME", rich_help_panel=a.RUN),
+    ] = None,
+    allow_unconverged: a.AllowUnconverged = False,
+    json: a.Json = False,
+    quiet: a.Quiet = False,
+) -> int:
+    """Go on with a run that was stopped, or whose diagnostics did not hold yet.
+
+    It needs nothing but the directory, and gives what a run without a stop would have given. A run that is finished
+    stays as it is, and the exit code is 0. There is no time limit unless one is given here.
+    """
+    began = time.monotonic()
+    from vmqp.cli.carry_out import Changes, take_up
+    from vmqp.cli.output import Terminal
+    from vmqp.cli.work import load_work
+
+    changes = Changes.read(draws=draws, target_ess=target_ess, time_limit=time_limit, engine=engine)
+    terminal = Terminal(as_json=json, quiet=quiet)
+    return take_up(load_work(Path(run)), terminal, changes, allow_unconverged=allow_unconverged, began=began)
+
+
+@app.command(
+    epilog="Example: vmqp compare stations.csv --angle dir --inputs lon,lat --period 360 "
+    '--kernel "exponential + nugget" --kernel "matern32 + nugget"'
+)
+def compare(
+    file: a.File,
+    angle: a.Angle,
+    inputs: a.Inputs,
+    period: a.Period = "radians",
+    folds: Annotated[int, typer.Option(help="Random splits of the rows.", metavar="N")] = 7,
+    test: Annotated[
+        str, typer.Option(help="Share of the rows that is held out in each.", metavar="SHARE")
+    ] = "0.2",
+    kernel: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A model to compare; give it once for each. If not given: exponential, gaussian and matern32 with a "
+            "nugget, and exponential without.",
+            metavar="TEXT",
+            rich_help_panel=a.MODEL,
+            show_default=False,
+        ),
+    ] = None,
+    metric: a.Metric = "euclidean",
+    drift: a.Drift = "auto",
+    noise: a.Noise = "none",
+    seed: a.Seed = 0,
+    chains: a.Chains = 4,
+    warmup: a.Warmup = 1000,
+    draws: Annotated[
+        int, typer.Option(help="Most draws of each chain.", metavar="N", rich_help_panel=a.RUN)
+    ] = 5000,
+    target_ess: a.TargetEss = 200,
+    engine: a.Engine = "threads",
+    allow_unconverged: a.AllowUnconverged = False,
+    out: Annotated[
+        str | None,
+        typer.Option(
+            help="Directory for comparison.csv (models) and fits.csv (each fit).",
+            metavar="DIR",
+            rich_help_panel=a.OUTPUT,
+        ),
+    ] = None,
+    overwrite: a.Overwrite = False,
+    json: a.Json = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", help="Show no progress.", rich_help_panel=a.OUTPUT)
+    ] = False,
+) -> int:
+    """Compare kernels by how well they predict angles that they have not seen.
+
+    Every kernel is fitted to the same random splits of the rows. Smaller CRPS is better; a difference from the best
+    counts if it is large beside its standard error.
+    """
+    from vmqp.cli.compare import Options, run_comparison
+    from vmqp.cli.output import Terminal
+
+    options = Options(
+        file=file,
+        angle=angle,
+        inputs=inputs,
+        period=period,
+        folds=folds,
+        test=test,
+        kernels=tuple(kernel or ()),
+        metric=metric,
+        drift=drift,
+        noise=noise,
+        seed=seed,
+        chains=chains,
+        warmup=warmup,
+        draws=draws,
+        target_ess=target_ess,
+        engine=engine,
+        out=out,
+        overwrite=overwrite,
+    )
+    return run_comparison(options, Terminal(as_json=json, quiet=quiet), allow_unconverged=allow_unconverged)
+
+
+@app.command(epilog="Example: vmqp demo --out wind/")
+def demo(
+    out: Annotated[str, typer.Option(help="Directory for the files.", metavar="DIR")] = "demo-output",
+    seed: a.Seed = 1,
+    target_ess: a.TargetEss = 400,
+    quiet: a.Quiet = False,
+) -> int:
+    """Predict a generated wind field, whose truth is known, and write a report.
+
+    It takes a minute or two. Nothing is needed but vmqp.
+    """
+    from vmqp.demo import demonstrate
+
+    demonstrate(out, seed=seed, target_ess=target_ess, progress=False if quiet else None)
+    return 0
+
+
+def _default_folder(file: str) -> str:
+    """A directory here, named after the table.
+
+    >>> _default_folder("data/stations.csv.gz")
+    'stations-run'
+    """
+    return f"{Path(file).name.split('.')[0] or 'vmqp'}-run"

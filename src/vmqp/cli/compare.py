@@ -1,0 +1,209 @@
+"""`vmqp compare`: kernels on the same splits of a table, as a table in the terminal, a JSON object, or CSV files."""
+
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from rich.table import Table
+from rich.text import Text
+
+from vmqp.cli.checks import check_choices, check_counts, read_noise
+from vmqp.cli.errors import DONE, INTERRUPTED, UNTRUSTED, said
+from vmqp.cli.options import number_or_name, read_columns, read_engine, read_share
+from vmqp.cli.output import Terminal
+from vmqp.cli.request import Noise
+from vmqp.comparison import Comparison, compare
+from vmqp.errors import InputError
+from vmqp.priors import HalfNormal
+from vmqp.regression import CircularRegressor
+from vmqp.regression.text import kernel_from_text
+from vmqp.run import Converged
+from vmqp.run.files import write_whole
+from vmqp.tables import choose, read_file
+
+__all__ = ["KERNELS", "Options", "run_comparison"]
+
+KERNELS = ("exponential + nugget", "gaussian + nugget", "matern32 + nugget", "exponential")
+"""The models that are compared where none is given; the last is the paper's."""
+_FILES = ("comparison.csv", "fits.csv")
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of `vmqp compare` as they were given."""
+
+    file: str
+    angle: str
+    inputs: str
+    period: str
+    folds: int
+    test: str
+    kernels: tuple[str, ...]
+    metric: str
+    drift: str
+    noise: str
+    seed: int
+    chains: int
+    warmup: int
+    draws: int
+    target_ess: float
+    engine: str
+    out: str | None
+    overwrite: bool
+
+
+def run_comparison(options: Options, terminal: Terminal, *, allow_unconverged: bool) -> int:
+    """Read, fit, and show; what is wrong is said before the first fit."""
+    check_counts(options.chains, options.warmup, options.draws, options.target_ess, options.seed)
+    check_choices(options.metric, options.drift)
+    test, engine = read_share(options.test, "--test"), read_engine(options.engine)
+    frame = read_file(options.file)
+    noise = read_noise(options.noise, frame)
+    if noise.kind == "column":
+        raise InputError(
+            f"--noise {options.noise!r} is a column, which compare does not split: give learned or a number."
+        )
+    chosen = choose(frame, options.angle, read_columns(options.inputs), path=options.file)
+    models = _models(options, noise)
+    for model in models.values():
+        table = model.fit(chosen.inputs, chosen.angles).data_.table
+        kernel_from_text(model.kernel, table, options.metric)
+    out = None if options.out is None else Path(options.out)
+    _check_out(out, options.overwrite)
+    terminal.say(*chosen.dropped)
+    try:
+        with said():
+            found = compare(
+                models,
+                chosen.inputs,
+                chosen.angles,
+                folds=options.folds,
+                test=test,
+                seed=options.seed,
+                executor=engine,
+                progress=terminal.progress,
+            )
+    except KeyboardInterrupt:
+        terminal.fail("stopped before the first fit was done.", INTERRUPTED)
+        return INTERRUPTED
+    files = _write(found, out)
+    code = _code(found, allow_unconverged)
+    if terminal.as_json:
+        terminal.print_json(
+            {"exit_code": code, **_answer(found), "notes": list(chosen.dropped), "files": files}
+        )
+    else:
+        terminal.print_table(_table(found.table))
+        terminal.say(*_sentences(found), *files.values())
+    return code
+
+
+def _models(options: Options, noise: Noise) -> dict[str, CircularRegressor]:
+    kernels = options.kernels or KERNELS
+    settings = {"none": None, "learned": HalfNormal(50.0), "fixed": noise.value}
+    doubled = [name for name in kernels if kernels.count(name) > 1]
+    if doubled:
+        raise InputError(f"--kernel {doubled[0]!r} was given more than once: give each kernel once.")
+    return {
+        name: CircularRegressor(
+            period=number_or_name(options.period),
+            kernel=name,
+            metric=options.metric,
+            drift=options.drift,
+            noise=settings[noise.kind],
+            warmup=options.warmup,
+            chains=options.chains,
+            draws=options.draws,
+            seed=options.seed,
+            until=Converged(ess=options.target_ess),
+        )
+        for name in kernels
+    }
+
+
+def _check_out(out: Path | None, overwrite: bool) -> None:
+    """Refuse a directory that cannot be written to, without a change to the disk."""
+    if out is None:
+        return
+    there = next(path for path in (out, *out.parents) if path.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        raise InputError(f"{out} cannot be written to: give another directory with --out.")
+    taken = [name for name in _FILES if (out / name).exists()]
+    if taken and not overwrite:
+        raise InputError(f"{out} holds {taken[0]!r}: give another directory with --out, or --overwrite.")
+
+
+def _write(found: Comparison, out: Path | None) -> dict[str, str]:
+    if out is None:
+        return {}
+    texts = (found.table.rename_axis("model").to_csv(), found.fits.to_csv(index=False))
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        for name, text in zip(_FILES, texts, strict=True):
+            write_whole(out / name, lambda file, text=text: file.write(text.encode()))  # type: ignore[misc]
+    except OSError as error:
+        raise InputError(
+            f"{out} cannot be written to ({error.strerror or error}): give another directory."
+        ) from error
+    return {name: str(out / name) for name in _FILES}
+
+
+def _code(found: Comparison, allow_unconverged: bool) -> int:
+    if not found.complete:
+        return INTERRUPTED
+    return DONE if allow_unconverged or not found.table["untrusted"].any() else UNTRUSTED
+
+
+def _answer(found: Comparison) -> dict[str, Any]:
+    models: Mapping[Any, Mapping[Any, Any]] = found.table.to_dict(orient="index")
+    return {
+        "best": found.best,
+        "complete": found.complete,
+        "models": {
+            str(name): {str(key): value if math.isfinite(value) else None for key, value in row.items()}
+            for name, row in models.items()
+        },
+        "failures": found.failures,
+    }
+
+
+def _sentences(found: Comparison) -> list[str]:
+    sentences = [f"{name} could not be fitted: {reason}" for name, reason in found.failures.items()]
+    if not found.complete:
+        sentences.append("Stopped by Ctrl-C; the table holds the fits that were done.")
+    bad = found.table["untrusted"]
+    if bad.any():
+        names = ", ".join(f"{name} ({bad[name]})" for name in bad.index[bad > 0])
+        sentences.append(f"Fits whose diagnostics do not hold: {names}. Give more --draws or --warmup.")
+    return sentences
+
+
+def _table(models: pd.DataFrame) -> Table:
+    table = Table("kernel", box=None, pad_edge=False)
+    for heading in ("CRPS", "above the best", "log score", "in 90 % arcs", "splits", "seconds"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for name, row in models.iterrows():
+        table.add_row(
+            Text(str(name)),
+            _spread(row["crps"], row["crps_sd"], 4),
+            _spread(row["crps_difference"], row["difference_se"], 4),
+            f"{row['log_score']:.3f}",
+            f"{row['coverage']:.0%}",
+            f"{row['folds']:.0f}",
+            f"{row['seconds']:.0f}",
+        )
+    return table
+
+
+def _spread(value: float, spread: float, digits: int) -> str:
+    """A mean and its spread.
+
+    >>> _spread(0.05631, 0.0042, 4), _spread(0.05631, float("nan"), 4)
+    ('0.0563 ± 0.0042', '0.0563')
+    """
+    beside = f" ± {spread:.{digits}f}" if math.isfinite(spread) else ""
+    return f"{value:.{digits}f}{beside}"

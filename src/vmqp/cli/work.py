@@ -1,0 +1,153 @@
+"""A run: its request, data and places, and the regression that they ask for.
+
+`vmqp predict` and `vmqp resume` both end here, so that a run that is resumed does what it would have done.
+"""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from vmqp.circle import FloatArray
+from vmqp.cli.folder import RunFolder
+from vmqp.cli.request import Request
+from vmqp.cli.sheet import Sheet
+from vmqp.errors import InputError
+from vmqp.posterior import Posterior
+from vmqp.priors import HalfNormal
+from vmqp.regression import CircularRegressor
+from vmqp.run import Converged
+
+__all__ = ["MOST_DRAWS", "Limits", "Work", "affordable_draws", "load_work"]
+
+MOST_DRAWS = 20_000
+_BYTES = 1e9  # for the draws; results and pictures need some more beside
+_BESIDE = 16  # parameters and statistics of a draw
+
+
+def affordable_draws(n: int, m: int, chains: int, *, latent: bool) -> int:
+    """Draws of each chain whose angles, fields and likelihoods fit the memory.
+
+    >>> affordable_draws(200, 400, 4, latent=False) > 10_000
+    True
+    """
+    draw = chains * (8 * (m + latent * n) + 4 * (n + 2 * m) + 8 * _BESIDE)
+    return max(100, int(min(_BYTES, _quarter_of_memory()) // draw))
+
+
+def _quarter_of_memory() -> float:
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 4
+    except (AttributeError, ValueError, OSError):  # not known on this system
+        return _BYTES
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What may differ each time that a run is taken up."""
+
+    draws: int
+    target_ess: float
+    time_limit: float | None
+    engine: str
+    progress: bool | None
+
+
+@dataclass(frozen=True, eq=False)
+class Work:
+    """A run in memory."""
+
+    folder: RunFolder
+    request: Request
+    data: Sheet
+    places: Sheet
+
+    def arrays(self) -> tuple[pd.DataFrame, FloatArray, pd.DataFrame]:
+        """Observed inputs, observed angles, and the inputs of the places."""
+        kinds = self.request.inputs
+        return self.data.frame(kinds), self.data.numbers(self.request.angle), self.places.frame(kinds)
+
+    def truth(self) -> FloatArray | None:
+        """The true angles at the places, where they are known."""
+        return None if self.request.observed is None else self.places.numbers(self.request.observed)
+
+    def regressor(self, **limits: Any) -> CircularRegressor:
+        """The regression that the request asks for."""
+        request, noise = self.request, self.request.noise
+        settings: dict[str, Any] = {}
+        if noise.kind == "learned":
+            # Half of its mass is on scatter of more than 10 degrees, and hardly any below 5.
+            settings["noise"] = HalfNormal(50.0)
+        elif noise.kind == "fixed":
+            settings["noise"] = noise.value
+        elif noise.column is not None:
+            settings["noise"] = self.data.numbers(noise.column)
+            if noise.column in self.places.columns:
+                settings["noise_new"] = self.places.numbers(noise.column)
+        return CircularRegressor(
+            period=request.period,
+            kernel=request.kernel,
+            metric=request.metric,
+            drift=request.drift,
+            warmup=request.warmup,
+            chains=request.chains,
+            seed=request.seed,
+            **settings,
+            **limits,
+        )
+
+    def sample(self, limits: Limits) -> Posterior:
+        """Draw until the diagnostics hold or a limit comes; goes on from the checkpoint, if there is one."""
+        X, y, X_new = self.arrays()
+        regressor = self.regressor(
+            draws=limits.draws,
+            executor=limits.engine,
+            checkpoint=self.folder.checkpoint,
+            progress=limits.progress,
+            until=Converged(ess=limits.target_ess),
+            time_limit=limits.time_limit,
+        )
+        return regressor.fit(X, y).posterior(X_new)
+
+    def write_start(self) -> None:
+        """Write what `load_work` reads; the request comes last."""
+        folder = self.folder
+        for path, text in (
+            (folder.data, self.data.text()),
+            (folder.places, self.places.text()),
+            (folder.request, self.request.to_text()),
+        ):
+            folder.write(path, text)
+
+
+def load_work(path: Path) -> Work:
+    """Read a run from its directory; what was changed since is refused."""
+    folder = RunFolder(path)
+    request = folder.read_request()
+    sheets = []
+    for file, expected in ((folder.data, request.data), (folder.places, request.places)):
+        sheet = Sheet.parse(folder.read(file), str(file))
+        if sheet.digest() != expected:
+            raise InputError(
+                f"{file} is not what the run began with: restore it, or run vmqp predict again in another directory."
+            )
+        sheets.append(sheet)
+    work = Work(folder, request, sheets[0], sheets[1])
+    _check_columns(work)
+    return work
+
+
+def _check_columns(work: Work) -> None:
+    request = work.request
+    needed = {work.folder.data: [request.angle, *request.inputs], work.folder.places: [*request.inputs]}
+    needed[work.folder.places] += [name for name in (request.observed, request.label) if name is not None]
+    if request.noise.column is not None:
+        needed[work.folder.data].append(request.noise.column)
+    for sheet, (file, names) in zip((work.data, work.places), needed.items(), strict=True):
+        for name in names:
+            if name not in sheet.columns:
+                raise InputError(
+                    f"{file} has no column {name!r}, which the request names: restore both files."
+                )

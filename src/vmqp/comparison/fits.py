@@ -1,0 +1,195 @@
+"""Fits of all models to all splits, several at a time over one executor."""
+
+import math
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from vmqp.comparison.board import Board
+from vmqp.comparison.result import Comparison
+from vmqp.comparison.splits import Rows, length, make_splits, take
+from vmqp.errors import ConvergenceWarning, InputError, InterruptedWarning, VmqpError
+from vmqp.run.cluster import check_dask, is_dask
+from vmqp.run.interrupts import Interrupts
+from vmqp.run.pools import Pool, cores
+from vmqp.sampling.checks import check_count
+
+__all__ = ["compare"]
+
+_PROBABILITY = 0.9
+_ELSEWHERE = 16  # fits at a time where the number of workers is not known
+
+
+class _Job(NamedTuple):
+    name: str
+    model: Any
+    fold: int
+    learned: Rows
+    held: Rows
+
+
+def compare(
+    models: Mapping[str, Any],
+    X: Any,
+    y: Any,
+    *,
+    folds: int = 7,
+    test: float = 0.2,
+    seed: int = 0,
+    executor: Any = None,
+    fits_at_once: int | None = None,
+    progress: bool | None = None,
+) -> Comparison:
+    """Fit each model to random splits of the data and score its predictions of the rest.
+
+    Chains of several fits run at the same time over one executor, so that no core waits for the last chain of a fit.
+    A model that cannot be fitted does not stop the others. Ctrl-C ends the fits that run; those that were done are
+    returned.
+
+    Parameters
+    ----------
+    models
+        Name to model: `vmqp.CircularRegressor`, or anything with its ``fit`` and ``posterior``. They stay as they are.
+    X, y
+        Observed places and angles, as for `vmqp.regress`.
+    folds
+        Splits of the data.
+    test
+        Share of the rows that is held out in each.
+    seed
+        Of the splits; models have seeds of their own.
+    executor
+        As in `vmqp.run.run_chains`: "threads", "processes", the address of a Dask scheduler, a client, or an Executor.
+    fits_at_once
+        Enough to fill the executor if not given.
+    progress
+        None shows a bar on a terminal and lines elsewhere, False nothing, True the bar.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If Ctrl-C came before the first fit was done.
+    """
+    _check_models(models)
+    folds = check_count(folds, "folds", 1, "splits of the data")
+    rows = length(X)
+    if length(y) != rows:
+        raise InputError(f"X has {rows} rows and y has {length(y)}: give one angle for each row.")
+    if isinstance(test, bool | str) or not 0.0 < float(test) < 1.0:
+        raise InputError(f"test is {test!r}: give the share of rows that is held out, between 0 and 1.")
+    splits = make_splits(rows, float(test), folds, seed)
+    jobs = [_Job(name, models[name], fold, *part) for fold, part in enumerate(splits) for name in models]
+    executor = "threads" if executor is None else executor
+    _check_executor(executor)
+    at_once = _at_once(models, fits_at_once, ours=isinstance(executor, str) and not is_dask(executor))
+    board = Board(len(jobs), progress)
+    with (
+        warnings.catch_warnings(),
+        board,
+        Pool(executor, cores()) as pool,
+        Interrupts() as interrupts,
+    ):
+        for category in (ConvergenceWarning, InterruptedWarning):  # the table counts what they say
+            warnings.simplefilter("ignore", category)
+        fits, failures = _run(jobs, X, y, pool, at_once, interrupts, board)
+    done = [fit for fit in fits if fit["model"] not in failures]
+    if not done:
+        if interrupts.count:
+            raise KeyboardInterrupt("stopped before the first fit was done.")
+        raise InputError(" ".join(f"{name}: {reason}" for name, reason in failures.items()))
+    complete = len(done) == folds * (len(models) - len(failures))
+    frame = pd.DataFrame(done).sort_values(["fold", "model"], kind="stable").reset_index(drop=True)
+    return Comparison(frame, failures, complete, len(splits[0][1]) / len(splits[0][0]))
+
+
+def _run(
+    jobs: Sequence[_Job], X: Any, y: Any, pool: Pool, at_once: int, interrupts: Interrupts, board: Board
+) -> tuple[list[dict[str, Any]], dict[str, str]]:
+    fits: list[dict[str, Any]] = []
+    failures: dict[str, str] = {}
+
+    def work(job: _Job) -> dict[str, Any] | None:
+        if interrupts.count or job.name in failures:
+            return None
+        return _fit(job, X, y, pool)
+
+    with ThreadPoolExecutor(at_once, thread_name_prefix="vmqp-fit") as threads:
+        pending: dict[Future[dict[str, Any] | None], _Job] = {threads.submit(work, job): job for job in jobs}
+        try:
+            for future in as_completed(pending):
+                job = pending[future]
+                try:
+                    fit = future.result()
+                except KeyboardInterrupt:  # this fit was stopped before its first draw
+                    continue
+                except VmqpError as error:
+                    failures.setdefault(job.name, str(error))
+                    board.fail(job.name, job.fold, str(error))
+                    continue
+                if fit is not None:
+                    fits.append(fit)
+                    board.add(fit)
+        finally:
+            for future in pending:  # nothing is left of them unless an error that is not ours came
+                future.cancel()
+    return fits, failures
+
+
+def _fit(job: _Job, X: Any, y: Any, pool: Pool) -> dict[str, Any] | None:
+    began = time.monotonic()
+    fitted = _fresh(job.model, pool).fit(take(X, job.learned), take(y, job.learned))
+    posterior = fitted.posterior(take(X, job.held))
+    if posterior.stopped == "interrupted":
+        return None
+    truth = take(y, job.held)
+    return {
+        "model": job.name,
+        "fold": job.fold,
+        "crps": float(np.mean(posterior.crps(truth))),
+        "log_score": float(np.mean(posterior.log_score(truth))),
+        "coverage": float(posterior.coverage(truth, _PROBABILITY)),
+        "trusted": bool(posterior.verdict().trusted),
+        "seconds": time.monotonic() - began,
+    }
+
+
+def _fresh(model: Any, pool: Pool) -> Any:
+    """The model again, not fitted, with its chains in the pool; its options are not copied, for some cannot be."""
+    options = model.get_params(deep=False)
+    shared = {"executor": pool, "workers": None, "checkpoint": None, "progress": False}
+    return type(model)(**{**options, **{name: value for name, value in shared.items() if name in options}})
+
+
+def _check_models(models: Any) -> None:
+    if not isinstance(models, Mapping) or not models:
+        raise InputError(f"models is {models!r}: give a dictionary of name and model, at least one.")
+    for name, model in models.items():
+        missing = [part for part in ("fit", "posterior", "get_params") if not hasattr(model, part)]
+        if not isinstance(name, str) or missing or isinstance(model, type):
+            raise InputError(
+                f"models has {name!r}: {model!r}, but a name and a model are needed: give text and an object such as "
+                "CircularRegressor(kernel=...)."
+            )
+
+
+def _check_executor(executor: Any) -> None:
+    if is_dask(executor):
+        check_dask(executor)
+    elif not isinstance(executor, Executor) and executor not in ("threads", "processes"):
+        raise InputError(
+            f"executor is {executor!r}: give 'threads', 'processes', 'dask://host:port', a Dask client, or an Executor."
+        )
+
+
+def _at_once(models: Mapping[str, Any], given: int | None, ours: bool) -> int:
+    if given is not None:
+        return check_count(given, "fits_at_once", 1, "fits")
+    if not ours:
+        return _ELSEWHERE
+    chains = min(int(model.get_params(deep=False).get("chains", 1)) for model in models.values())
+    return math.ceil(cores() / max(chains, 1)) + 1

@@ -1,0 +1,68 @@
+"""The result of a comparison: each fit, and a table of the models."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+__all__ = ["Comparison"]
+
+_SCORES = ("crps", "log_score", "coverage")
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """How models did on the same splits."""
+
+    fits: pd.DataFrame
+    """One row for each fit: model, fold, crps, log_score, coverage, trusted, seconds."""
+    failures: dict[str, str]
+    """Models that could not be fitted, and why; they are not in the table."""
+    complete: bool
+    """Whether all fits were made; False after Ctrl-C."""
+    ratio: float
+    """Held-out rows for each row that was learned from."""
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """One row for each model, the best by CRPS first.
+
+        Scores are means over the splits, with their standard deviations as ``…_sd``. ``crps_difference`` is the mean of
+        the paired differences from the best, and ``difference_se`` its standard error, with the correction for splits
+        that share data (Nadeau and Bengio, 2003). ``untrusted`` counts fits whose diagnostics did not hold; ``seconds``
+        is the time of a fit while others shared the machine.
+        """
+        groups = {str(name): rows.set_index("fold") for name, rows in self.fits.groupby("model", sort=False)}
+        order = sorted(groups, key=lambda name: float(groups[name]["crps"].mean()))
+        rows: dict[str, dict[str, float]] = {}
+        for name in order:
+            own = groups[name]
+            row: dict[str, float] = {}
+            for score in _SCORES:
+                row |= {score: float(own[score].mean()), f"{score}_sd": float(own[score].std(ddof=1))}
+            apart = (own["crps"] - groups[order[0]]["crps"]).dropna().to_numpy()
+            row["crps_difference"] = float(apart.mean()) if len(apart) else math.nan
+            row["difference_se"] = self._standard_error(apart)
+            row["seconds"] = float(own["seconds"].mean())
+            rows[name] = {**row, "folds": len(own), "untrusted": int((~own["trusted"].astype(bool)).sum())}
+        table = pd.DataFrame.from_dict(rows, orient="index")
+        return table.astype({"folds": int, "untrusted": int}) if len(table) else table
+
+    @property
+    def best(self) -> str:
+        """The model with the smallest mean CRPS."""
+        return str(self.table.index[0])
+
+    def _standard_error(self, apart: NDArray[np.float64]) -> float:
+        if len(apart) < 2:
+            return math.nan
+        return float(np.sqrt((1.0 / len(apart) + self.ratio) * apart.var(ddof=1)))
+
+    def __repr__(self) -> str:
+        lost = "".join(f"\n{name}: {reason}" for name, reason in self.failures.items())
+        return f"{self.table.round(4).to_string()}{lost}"
+
+    def _repr_html_(self) -> str:
+        return str(self.table.to_html(float_format=lambda value: f"{value:.4g}", border=0))

@@ -1,0 +1,71 @@
+"""`vmqp compare`: kernels on the same splits."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from command_lines import FIXED, SHORT
+
+COMPARE = [
+    "compare",
+    "stations.csv",
+    "--angle",
+    "dir",
+    "--inputs",
+    "lon,lat",
+    "--period",
+    "360",
+    "--folds",
+    "2",
+]
+SMOOTH = "1.0 * gaussian(lengthscale=0.01) + nugget(0.01)"  # places know nothing of each other
+
+
+def test_a_table_a_json_object_and_files_agree(call):
+    kernels = ["--kernel", SMOOTH, "--kernel", FIXED]
+    answer = call([*COMPARE, *kernels, *SHORT, "--json", "--out", "deep/comparison"])
+    found = json.loads(answer.out)
+    assert answer.code == found["exit_code"] == 0
+    assert found["best"] == FIXED
+    assert found["complete"]
+    assert found["models"][FIXED]["crps"] < found["models"][SMOOTH]["crps"]
+    assert found["notes"] == ["3 of 24 rows were dropped because 'dir' is blank."]
+    models = pd.read_csv("deep/comparison/comparison.csv", index_col="model")
+    fits = pd.read_csv("deep/comparison/fits.csv")
+    assert models.index.tolist() == [FIXED, SMOOTH]  # the best first
+    for name in models.index:
+        own = fits.loc[fits["model"] == name, "crps"]
+        assert models.loc[name, "crps"] == pytest.approx(own.mean())
+        assert found["models"][name]["crps"] == pytest.approx(own.mean())
+    assert "split 2" in answer.err
+    again = call([*COMPARE, *kernels, *SHORT, "--out", "deep/comparison"])
+    assert again.code == 2
+    assert "--overwrite" in again.err
+
+
+def test_fits_that_did_not_converge_exit_with_3(call):
+    answer = call([*COMPARE, "--folds", "1", "--kernel", "exponential + nugget", *SHORT[:-1], "--quiet"])
+    assert answer.code == 3
+    assert "exponential + nugget" in answer.out
+    assert not answer.err
+
+
+def test_what_is_wrong_is_said_before_the_first_fit(call):
+    Path("note").write_text("a file")
+    before = set(Path().rglob("*"))
+    for more, word in (
+        (["--kernel", "expnential"], "did you mean"),
+        (["--test", "20"], "--test 0.2"),
+        (["--folds", "0"], "folds"),
+        (["--out", "note/run"], "--out"),
+        (["--kernel", FIXED, "--kernel", FIXED], "more than once"),
+        (["--chains", "1"], "--chains"),
+        (["--noise", "lon"], "a column"),
+    ):
+        answer = call([*COMPARE, *more])
+        assert answer.code == 2, answer
+        assert word in answer.err
+        assert "Traceback" not in answer.err
+    assert set(Path().rglob("*")) == before

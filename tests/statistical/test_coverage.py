@@ -1,0 +1,90 @@
+"""Arcs cover at their rate: on data sets drawn from the model, parameters from their priors, `vmqp.regress` end to end.
+
+Each data set gives one independent yes or no (its first new place) for each probability. The numbers of yes are
+binomial, and the test fails by chance with a probability of 1e-3 for each of the four numbers.
+"""
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+import vmqp
+from references import size
+from vmqp import arcs, circle, kernels, model, priors
+from vmqp.precision import factorise
+
+pytestmark = [pytest.mark.statistical, pytest.mark.xdist_group("coverage")]
+
+RATE = 1e-3
+LEVELS = (0.5, 0.8, 0.9)
+N, M = 7, 2
+KERNEL = priors.HalfNormal(1) * kernels.Exponential(priors.LogNormal(0, 1)) + kernels.Nugget(
+    priors.HalfNormal(0.1)
+)
+CONCENTRATION, CHI = priors.HalfNormal(1), priors.LogNormal(2, 0.5)
+
+
+def data_set(seed, noisy):
+    """Places, observed angles and what is to be predicted, in degrees."""
+    rng = np.random.default_rng(seed)
+    places = rng.uniform(0.0, 3.0, (N + M, 2))
+    bound = KERNEL.bind(places)
+    values = {name: float(prior.sample(rng)) for name, prior in bound.parameters.items()}
+    precision = factorise(bound.covariance(values)).M
+    kappa, nu = float(CONCENTRATION.sample(rng)), float(rng.uniform(-np.pi, np.pi))
+    field = model.drift_field(precision, kappa, nu, "constant")
+    angles = vmqp.sample_angles(precision, field, draws=1, warmup=400, seed=int(rng.integers(2**32)))[0]
+    if noisy:
+        angles = circle.wrap(angles + rng.vonmises(0.0, CHI.sample(rng), N + M))
+    degrees = np.asarray(circle.from_radians(angles, 360.0, origin=0.0))
+    return places, degrees
+
+
+def covered(seeds, noisy):
+    """Whether arcs hold the truth, (data sets, levels)."""
+    result = []
+    for seed in seeds:
+        places, degrees = data_set(seed, noisy)
+        post = vmqp.regress(
+            places[:N],
+            degrees[:N],
+            places[N:],
+            period=360,
+            kernel=KERNEL,
+            drift="constant",
+            concentration=CONCENTRATION,
+            noise=CHI if noisy else None,
+            chains=1,
+            warmup=250,
+            draws=400,
+            seed=seed,
+            progress=False,
+        )
+        ends = [post.interval(level)[0] for level in LEVELS]
+        result.append([arcs.in_arc(degrees[N], *pair, 360.0) for pair in ends])
+    return np.array(result)
+
+
+@pytest.fixture(scope="module")
+def plain():
+    return covered(range(size(200)), noisy=False)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9])
+def test_arcs_cover_at_their_rate(plain, level):
+    inside = plain[:, LEVELS.index(level)]
+    assert binomtest(int(inside.sum()), len(inside), level).pvalue > RATE, inside.mean()
+
+
+def test_arcs_that_are_too_short_would_be_caught(plain):
+    """The planted fault: 80 % arcs in place of 90 % ones."""
+    inside = plain[:, LEVELS.index(0.8)]
+    assert binomtest(int(inside.sum()), len(inside), 0.9).pvalue < RATE
+
+
+def test_arcs_of_noisy_observations_cover_at_their_rate():
+    """New observations, noise included; half as many data sets."""
+    inside = covered(range(1000, 1000 + size(100)), noisy=True)
+    for level in (0.5, 0.9):
+        counts = inside[:, LEVELS.index(level)]
+        assert binomtest(int(counts.sum()), len(counts), level).pvalue > RATE, counts.mean()

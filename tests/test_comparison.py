@@ -1,0 +1,230 @@
+"""Comparisons: the same splits for all, scores that add up, failures and Ctrl-C that lose nothing else."""
+
+import math
+import os
+import signal
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars
+import pytest
+
+from run_dask import make_cluster
+from vmqp import CircularRegressor
+from vmqp.comparison import compare, split
+from vmqp.errors import InputError
+from vmqp.posterior import Verdict
+
+X = np.arange(20.0)[:, None]
+Y = np.linspace(0.0, 6.0, 20)
+
+
+@dataclass
+class Fake:
+    """A model whose CRPS is its level plus the first held-out place; it notes what it is given."""
+
+    level: float = 0.0
+    notes: list[tuple[Any, Any, Any]] = field(default_factory=list)
+    trusted: bool = True
+    pause: float = 0.0
+    error: Exception | None = None
+    at: list[float] = field(default_factory=list)
+
+    def get_params(self, deep: bool) -> dict[str, Any]:
+        assert not deep
+        return dict(self.__dict__)
+
+    def fit(self, X, y):
+        self.learned = X, y
+        return self
+
+    def posterior(self, X_new):
+        self.at.append(time.monotonic())
+        time.sleep(self.pause)
+        if self.error is not None:
+            raise self.error
+        self.notes.append((*self.learned, X_new))
+        return FakePosterior(self, float(np.asarray(X_new)[0, 0]))
+
+
+class FakePosterior:
+    stopped = "draws"
+
+    def __init__(self, model: Fake, first: float) -> None:
+        self.model, self.first = model, first
+
+    def crps(self, truth):
+        return np.full(len(truth), self.model.level + self.first)
+
+    def log_score(self, truth):
+        return -self.crps(truth)
+
+    def coverage(self, truth, probability):
+        return probability
+
+    def verdict(self):
+        return Verdict(self.model.trusted, ())
+
+
+def run(models, **options):
+    return compare(models, X, Y, **{"folds": 5, "progress": False, **options})
+
+
+def test_all_models_meet_the_same_splits_and_none_sees_what_it_predicts():
+    models = {"a": Fake(), "b": Fake()}
+    run(models, folds=3, test=0.25, seed=4)
+    for mine, other in zip(
+        *(sorted(m.notes, key=lambda note: note[2].tolist()) for m in models.values()), strict=True
+    ):
+        for one, two in zip(mine, other, strict=True):
+            np.testing.assert_array_equal(one, two)
+        learned, angles, held = mine
+        assert (len(learned), len(held)) == (15, 5)
+        assert sorted([*learned[:, 0], *held[:, 0]]) == X[:, 0].tolist()
+        np.testing.assert_array_equal(angles, Y[learned[:, 0].astype(int)])
+
+
+def test_the_table_adds_up():
+    found = run({"worse": Fake(level=0.5, trusted=False), "better": Fake()}, test=0.2, seed=1)
+    fits = found.fits.pivot(index="fold", columns="model", values="crps")
+    table = found.table
+    assert table.index.tolist() == ["better", "worse"]
+    assert found.best == "better"
+    assert table.loc["better", "crps"] == pytest.approx(fits["better"].mean())
+    assert table.loc["better", "crps_sd"] == pytest.approx(fits["better"].std(ddof=1))
+    assert table.loc["worse", "crps_difference"] == pytest.approx(0.5)
+    assert table.loc["worse", "difference_se"] == pytest.approx(0.0, abs=1e-12)  # paired: the splits cancel
+    assert table["untrusted"].tolist() == [0, 5]
+    assert table["coverage"].tolist() == [0.9, 0.9]
+    assert found.complete
+
+
+def test_the_standard_error_knows_that_splits_share_data():
+    noisy = Fake()
+    noisy.level = 1.0
+    found = run({"a": Fake(), "b": noisy}, folds=4)
+    fits = found.fits.copy()
+    fits.loc[fits["model"] == "b", "crps"] += np.array([0.1, -0.1, 0.3, -0.3])
+    changed = type(found)(fits, {}, True, found.ratio)
+    expected = math.sqrt((1 / 4 + 4 / 16) * np.var([0.1, -0.1, 0.3, -0.3], ddof=1))
+    assert changed.table.loc["b", "difference_se"] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "list"])
+def test_frames_and_lists_are_split_by_rows(kind):
+    model = Fake()
+    data = {
+        "pandas": (pd.DataFrame({"x": X[:, 0]}, index=range(100, 120)), pd.Series(Y, index=range(100, 120))),
+        "polars": (polars.DataFrame({"x": X[:, 0]}), polars.Series(Y)),
+        "list": (X.tolist(), Y.tolist()),
+    }[kind]
+    compare({"a": model}, *data, folds=1, progress=False)
+    learned, angles, held = model.notes[0]
+    assert type(learned) is type(data[0])
+    assert type(angles) is type(data[1])
+    places = np.asarray(learned)[:, 0]
+    np.testing.assert_array_equal(np.asarray(angles), Y[places.astype(int)])
+    assert len(held) == 4
+
+
+def test_a_model_that_fails_does_not_stop_the_others():
+    found = run({"bad": Fake(error=InputError("add a nugget.")), "good": Fake()})
+    assert found.failures == {"bad": "add a nugget."}
+    assert found.table.index.tolist() == ["good"]
+    assert found.complete
+    assert "add a nugget." in repr(found)
+    with pytest.raises(InputError, match=r"bad: add a nugget\."):
+        run({"bad": Fake(error=InputError("add a nugget."))})
+
+
+def test_an_error_that_is_not_ours_ends_the_comparison():
+    model = Fake(error=ZeroDivisionError(), pause=0.01)
+    with pytest.raises(ZeroDivisionError):
+        run({"a": model}, folds=50, fits_at_once=1)
+    assert len(model.at) < 50
+
+
+def test_several_fits_run_at_the_same_time():
+    model = Fake(pause=0.3)
+    run({"a": model}, folds=3, fits_at_once=3)
+    assert max(model.at) - min(model.at) < 0.3
+
+
+def test_ctrl_c_keeps_what_is_done():
+    class Pressed(Fake):
+        def posterior(self, X_new):
+            if len(self.at) == 2:
+                os.kill(os.getpid(), signal.SIGINT)
+                time.sleep(0.2)  # the main thread counts the press
+                self.at.append(0.0)
+                raise KeyboardInterrupt  # as a run does that has no draw yet
+            return super().posterior(X_new)
+
+    found = run({"a": Pressed()}, folds=6, fits_at_once=1)
+    assert not found.complete
+    assert len(found.fits) == 2
+    assert threading.active_count() < 20
+
+
+def test_ctrl_c_before_the_first_fit_is_not_swallowed():
+    class Pressed(Fake):
+        def posterior(self, X_new):
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.2)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run({"a": Pressed()}, fits_at_once=1)
+
+
+def test_progress_shows_each_fit_with_the_mean_so_far(capsys):
+    compare({"a": Fake(level=2.0)}, X, Y, folds=2, fits_at_once=1)
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.split(" ", 1)[0] for line in lines] == ["1/2", "2/2"]
+    assert "a, split 1: CRPS" in lines[0]
+
+
+def test_regressors_share_one_engine_and_it_changes_no_bit():
+    options = {"kernel": "1.0 * exponential(3.0) + nugget(0.1)", "chains": 2, "warmup": 40, "draws": 40}
+    models = {"mean": CircularRegressor(drift="mean", **options), "constant": CircularRegressor(**options)}
+    columns = ["model", "fold", "crps", "log_score", "coverage"]
+    threads = compare(models, X, Y, folds=2, progress=False).fits[columns]
+    processes = compare(models, X, Y, folds=2, executor="processes", progress=False).fits[columns]
+    pd.testing.assert_frame_equal(threads, processes)
+    with make_cluster() as cluster:
+        address = cluster.scheduler_address.replace("tcp", "dask")
+        elsewhere = compare(models, X, Y, folds=2, executor=address, progress=False).fits[columns]
+    pd.testing.assert_frame_equal(threads, elsewhere)
+    assert models["mean"].executor is None  # the models that were given stay as they were
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"models": {}}, "at least one"),
+        ({"models": {"a": 3}}, "a model"),
+        ({"models": {"a": CircularRegressor}}, "a model"),
+        ({"folds": 0}, "folds"),
+        ({"test": 1.5}, "between 0 and 1"),
+        ({"test": 0.001}, "0 to predict"),
+        ({"seed": -1}, "seed"),
+        ({"y": Y[:5]}, "20 rows and y has 5"),
+        ({"X": 3}, "not a table"),
+        ({"fits_at_once": 0}, "fits_at_once"),
+        ({"executor": "gpu"}, "executor"),
+    ],
+)
+def test_wrong_arguments_are_refused(change, message):
+    arguments = {"models": {"a": Fake()}, "X": X, "y": Y, "progress": False, **change}
+    with pytest.raises(InputError, match=message):
+        compare(**arguments)
+
+
+def test_a_split_takes_every_row_once():
+    learned, held = split(10, 0.3, np.random.default_rng(0))
+    assert len(held) == 3
+    assert sorted([*learned, *held]) == list(range(10))
