@@ -45,6 +45,7 @@ def demonstrate(
     seed: int = 1,
     target_ess: float = 400.0,
     time_limit: float = _TIME_LIMIT,
+    executor: str | None = None,
     progress: bool | None = None,
 ) -> Posterior:
     """Run the demonstration, write its files into a folder and say on the terminal what they show."""
@@ -66,6 +67,7 @@ def demonstrate(
             draws=20_000,
             until=Converged(ess=target_ess),
             time_limit=time_limit,
+            executor=executor,
             progress=progress,
             seed=seed,
         )

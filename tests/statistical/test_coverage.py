@@ -1,7 +1,8 @@
 """Arcs cover at their rate: on data sets drawn from the model, parameters from their priors, `vmqp.regress` end to end.
 
 Each data set gives one independent yes or no (its first new place) for each probability. The numbers of yes are
-binomial, and the test fails by chance with a probability of 1e-3 for each of the four numbers.
+binomial, and the test fails by chance with a probability of 1e-3 for each of the four numbers. The shortest arc of few
+draws is a little too short (a 90 % arc of 500 independent draws covers 89 %), which is less than the test can see.
 """
 
 import numpy as np
@@ -11,6 +12,7 @@ from scipy.stats import binomtest
 import vmqp
 from references import size
 from vmqp import arcs, circle, kernels, model, priors
+from vmqp.learning import Method
 from vmqp.precision import factorise
 
 pytestmark = [pytest.mark.statistical, pytest.mark.xdist_group("coverage")]
@@ -21,6 +23,7 @@ N, M = 7, 2
 KERNEL = priors.HalfNormal(1) * kernels.Exponential(priors.LogNormal(0, 1)) + kernels.Nugget(
     priors.HalfNormal(0.1)
 )
+METHOD = Method(cheap_moves=1)  # half of the time of the default, for draws of the same law
 CONCENTRATION, CHI = priors.HalfNormal(1), priors.LogNormal(2, 0.5)
 
 
@@ -33,7 +36,8 @@ def data_set(seed, noisy):
     precision = factorise(bound.covariance(values)).M
     kappa, nu = float(CONCENTRATION.sample(rng)), float(rng.uniform(-np.pi, np.pi))
     field = model.drift_field(precision, kappa, nu, "constant")
-    angles = vmqp.sample_angles(precision, field, draws=1, warmup=400, seed=int(rng.integers(2**32)))[0]
+    # Far more steps than most of these need: a stiff field forgets slowly, and 400 left 85 % in the 90 % arcs.
+    angles = vmqp.sample_angles(precision, field, draws=1, warmup=5000, seed=int(rng.integers(2**32)))[0]
     if noisy:
         angles = circle.wrap(angles + rng.vonmises(0.0, CHI.sample(rng), N + M))
     degrees = np.asarray(circle.from_radians(angles, 360.0, origin=0.0))
@@ -54,9 +58,10 @@ def covered(seeds, noisy):
             drift="constant",
             concentration=CONCENTRATION,
             noise=CHI if noisy else None,
+            method=METHOD,
             chains=1,
             warmup=250,
-            draws=400,
+            draws=500,
             seed=seed,
             progress=False,
         )
@@ -83,8 +88,8 @@ def test_arcs_that_are_too_short_would_be_caught(plain):
 
 
 def test_arcs_of_noisy_observations_cover_at_their_rate():
-    """New observations, noise included; half as many data sets."""
-    inside = covered(range(1000, 1000 + size(100)), noisy=True)
+    """New observations, noise included; fewer data sets."""
+    inside = covered(range(1000, 1000 + size(60)), noisy=True)
     for level in (0.5, 0.9):
         counts = inside[:, LEVELS.index(level)]
         assert binomtest(int(counts.sum()), len(counts), level).pvalue > RATE, counts.mean()

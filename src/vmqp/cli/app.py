@@ -119,7 +119,7 @@ def predict(
     ] = None,
     target_ess: a.TargetEss = 400,
     time_limit: a.TimeLimit = None,
-    engine: a.Engine = "threads",
+    engine: a.Engine = "auto",
     allow_unconverged: a.AllowUnconverged = False,
     out: Annotated[
         str | None,
@@ -193,7 +193,9 @@ def resume(
     time_limit: a.TimeLimit = None,
     engine: Annotated[
         str | None,
-        typer.Option(help="threads, processes, or dask://host:port.", metavar="NAME", rich_help_panel=a.RUN),
+        typer.Option(
+            help="auto, threads, processes, or dask://host:port.", metavar="NAME", rich_help_panel=a.RUN
+        ),
     ] = None,
     allow_unconverged: a.AllowUnconverged = False,
     json: a.Json = False,
@@ -247,7 +249,7 @@ def compare(
         int, typer.Option(help="Most draws of each chain.", metavar="N", rich_help_panel=a.RUN)
     ] = 5000,
     target_ess: a.TargetEss = 200,
-    engine: a.Engine = "threads",
+    engine: a.Engine = "auto",
     allow_unconverged: a.AllowUnconverged = False,
     out: Annotated[
         str | None,
@@ -307,7 +309,8 @@ def demo(
     """
     from vmqp.demo import demonstrate
 
-    demonstrate(out, seed=seed, target_ess=target_ess, progress=False if quiet else None)
+    progress = False if quiet else None
+    demonstrate(out, seed=seed, target_ess=target_ess, executor="processes", progress=progress)
     return 0
 
 

@@ -98,7 +98,8 @@ TimeLimit = Annotated[
 Engine = Annotated[
     str,
     typer.Option(
-        help="threads, processes, or the address of a Dask scheduler, dask://host:port.",
+        help="auto, threads, processes, or the address of a Dask scheduler, dask://host:port; auto takes processes "
+        "from 100 places on.",
         metavar="NAME",
         rich_help_panel=RUN,
     ),

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from vmqp.cli.checks import check_choices, check_counts, read_noise
 from vmqp.cli.errors import DONE, INTERRUPTED, UNTRUSTED, said
-from vmqp.cli.options import number_or_name, read_columns, read_engine, read_share
+from vmqp.cli.options import engine_for, number_or_name, read_columns, read_engine, read_share
 from vmqp.cli.output import Terminal
 from vmqp.cli.request import Noise
 from vmqp.comparison import Comparison, compare
@@ -84,7 +84,7 @@ def run_comparison(options: Options, terminal: Terminal, *, allow_unconverged: b
                 folds=options.folds,
                 test=test,
                 seed=options.seed,
-                executor=engine,
+                executor=engine_for(engine, len(chosen.angles)),
                 progress=terminal.progress,
             )
     except KeyboardInterrupt:

@@ -11,6 +11,7 @@ from vmqp.errors import InputError
 
 __all__ = [
     "at_least",
+    "engine_for",
     "number_or_name",
     "read_columns",
     "read_engine",
@@ -21,6 +22,7 @@ __all__ = [
 
 _GRID = re.compile(r"\s*(\d{1,6})\s*[xX×]\s*(\d{1,6})\s*")
 _TIME = re.compile(r"(?:(\d+(?:\.\d*)?)h)?(?:(\d+(?:\.\d*)?)m(?:in)?)?(?:(\d+(?:\.\d*)?)s?)?")
+_MANY = 100  # places, from which an iteration takes longer than threads can share
 _DASK = re.compile(r"(?:dask|tcp)://\S+:\d+")
 
 
@@ -107,11 +109,22 @@ def read_engine(text: str) -> str:
     >>> read_engine("dask://localhost:8786")
     'dask://localhost:8786'
     """
-    if text in ("threads", "processes") or _DASK.fullmatch(text):
+    if text in ("auto", "threads", "processes") or _DASK.fullmatch(text):
         return text
     raise InputError(
-        f"--engine {text!r} is not known: give threads, processes, or dask://host:port of a scheduler."
+        f"--engine {text!r} is not known: give auto, threads, processes, or dask://host:port of a scheduler."
     )
+
+
+def engine_for(engine: str, places: int) -> str:
+    """Choose an engine where that was left to us: processes do not wait for each other, but take seconds to start.
+
+    >>> engine_for("auto", 50), engine_for("auto", 500), engine_for("threads", 500)
+    ('threads', 'processes', 'threads')
+    """
+    if engine != "auto":
+        return engine
+    return "processes" if places >= _MANY else "threads"
 
 
 def at_least(value: float, least: float, option: str, why: str) -> None:

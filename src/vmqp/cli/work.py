@@ -12,6 +12,7 @@ import pandas as pd
 
 from vmqp.circle import FloatArray
 from vmqp.cli.folder import RunFolder
+from vmqp.cli.options import engine_for
 from vmqp.cli.request import Request
 from vmqp.cli.sheet import Sheet
 from vmqp.errors import InputError
@@ -103,7 +104,7 @@ class Work:
         X, y, X_new = self.arrays()
         regressor = self.regressor(
             draws=limits.draws,
-            executor=limits.engine,
+            executor=engine_for(limits.engine, len(self.data) + len(self.places)),
             checkpoint=self.folder.checkpoint,
             progress=limits.progress,
             until=Converged(ess=limits.target_ess),
