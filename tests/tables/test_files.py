@@ -138,7 +138,9 @@ def test_unknown_endings(write):
         read_file(write(b"{}", "a.json"))
 
 
-@pytest.mark.parametrize("content", [b"no gzip", gzip.compress(b"lon,lat\n" * 100)[:20]])
+@pytest.mark.parametrize(
+    "content", [b"no gzip", gzip.compress(b"lon,lat\n" * 100)[:20]], ids=["no gzip", "cut"]
+)
 def test_broken_archive(write, content):
     with pytest.raises(InputError, match=r"a.csv.gz cannot be read"):
         read_file(write(content, "a.csv.gz"))

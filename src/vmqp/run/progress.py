@@ -4,6 +4,7 @@ import math
 import sys
 import threading
 import time
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any
@@ -126,49 +127,12 @@ class Lines(Progress):
             print(", ".join(part for part in parts if part), file=sys.stderr, flush=True)
 
 
-class Display(Progress):
-    """A table that is drawn over and over."""
-
-    def __init__(self, tracker: Tracker, console: Console) -> None:
-        self._tracker = tracker
-        self._drawn = 0.0
-        # No thread of its own: the loop calls tick, and threads are for chains.
-        self._live = Live(self._table(), console=console, auto_refresh=False)
-        self._live.start(refresh=True)
-
-    def update(self, chain: int, position: int, numbers: dict[str, float]) -> None:
-        """Note that a chain has done a chunk."""
-        row = self._tracker.rows[chain]
-        row.position, row.numbers = position, numbers
-
-    def tick(self) -> None:
-        """Draw the table, a few times a second."""
-        now = time.monotonic()
-        if now - self._drawn >= _FRAME_SECONDS:
-            self._drawn = now
-            self._live.update(self._table(), refresh=True)
-
-    def close(self) -> None:
-        """Draw the table for the last time."""
-        self._live.update(self._table())
-        self._live.stop()
-
-    def _table(self) -> Table:
-        table = Table(*_LABELS, box=None, pad_edge=False)
-        for chain in range(len(self._tracker.rows)):
-            table.add_row(str(chain), *self._tracker.cells(chain))
-        return table
-
-
-class Notebook(Progress):
-    """The table in the output of a notebook's cell, drawn over in its place; it needs no widgets."""
+class Drawn(Progress, ABC):
+    """A table that is drawn over and over; the two below say how."""
 
     def __init__(self, tracker: Tracker) -> None:
-        from IPython.display import display
-
         self._tracker = tracker
         self._drawn = time.monotonic()
-        self._handle: Any = display(self._page(), raw=True, display_id=True)  # type: ignore[no-untyped-call]
 
     def update(self, chain: int, position: int, numbers: dict[str, float]) -> None:
         """Note that a chain has done a chunk."""
@@ -185,6 +149,44 @@ class Notebook(Progress):
     def close(self) -> None:
         """Draw the table for the last time."""
         self._draw()
+
+    @abstractmethod
+    def _draw(self) -> None:
+        """Draw the table as it stands."""
+
+
+class Display(Drawn):
+    """The table on a terminal."""
+
+    def __init__(self, tracker: Tracker, console: Console) -> None:
+        super().__init__(tracker)
+        # No thread of its own: the loop calls tick, and threads are for chains.
+        self._live = Live(self._table(), console=console, auto_refresh=False)
+        self._live.start(refresh=True)
+
+    def close(self) -> None:
+        """Draw the table for the last time."""
+        self._live.update(self._table())
+        self._live.stop()
+
+    def _draw(self) -> None:
+        self._live.update(self._table(), refresh=True)
+
+    def _table(self) -> Table:
+        table = Table(*_LABELS, box=None, pad_edge=False)
+        for chain in range(len(self._tracker.rows)):
+            table.add_row(str(chain), *self._tracker.cells(chain))
+        return table
+
+
+class Notebook(Drawn):
+    """The table in the output of a notebook's cell; it needs no widgets."""
+
+    def __init__(self, tracker: Tracker) -> None:
+        from IPython.display import display
+
+        super().__init__(tracker)
+        self._handle: Any = display(self._page(), raw=True, display_id=True)  # type: ignore[no-untyped-call]
 
     def _draw(self) -> None:
         if self._handle is not None:
