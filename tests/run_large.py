@@ -1,4 +1,4 @@
-"""Run as a script: 100,000 kept draws at 500 places through the runner, then what a user asks; prints the peak in GB."""
+"""A script: 100,000 kept draws at 500 places through the runner, then what a user asks; prints the peak in GB."""
 
 import resource
 from types import SimpleNamespace

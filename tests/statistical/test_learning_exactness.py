@@ -135,7 +135,9 @@ def test_the_posterior_of_the_parameters_is_exact(name, method):
 
 def test_one_sweep_of_heat_bath_is_not_enough_on_a_stiff_problem():
     """The inner chain stays where it starts; the same comparison sees it, and the diagnostics warn."""
-    moments, laws, warnings = p_values("stiff", Method(sampler="heatbath", inner_steps=1), 3000)
+    moments, laws, warnings = p_values(
+        "stiff", Method(sampler="heatbath", inner_start="angles", inner_steps=1), 3000
+    )
     assert moments < RATE
     assert laws["concentration"] < RATE
     assert len(warnings) == 1
@@ -146,7 +148,7 @@ def test_one_sweep_of_heat_bath_is_not_enough_on_a_stiff_problem():
 def test_fictitious_angles_that_do_not_move_are_caught(name, monkeypatch):
     """Then the ratio is that of the priors, and the data say nothing."""
     monkeypatch.setattr(exchange_room, "move", lambda rng, sampler, x, counters, *_: (x, counters))
-    moments, _, _ = p_values(name, Method(), 4000)
+    moments, _, _ = p_values(name, Method(inner_start="angles"), 4000)
     assert moments < RATE
 
 

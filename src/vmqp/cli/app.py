@@ -21,7 +21,6 @@ _ClickException: Any = typer.BadParameter.__mro__[2]
 
 app = typer.Typer(
     name="vmqp",
-    help="Bayesian regression for angles: wind directions, headings, phases of a cycle, times of day.",
     epilog="Example: vmqp predict stations.csv --angle dir --inputs lon,lat --period 360 --holdout 0.2",
     rich_markup_mode="markdown",
     add_completion=False,
@@ -72,7 +71,7 @@ def _vmqp(
         bool, typer.Option("--version", help="Show the version and exit.", callback=_version, is_eager=True)
     ] = False,
 ) -> None:
-    pass
+    """Bayesian regression for angles: wind directions, headings, phases of a cycle, times of day."""
 
 
 @app.command(

@@ -1,5 +1,6 @@
 """Options at the door: what a person chose becomes what the model takes, or an error that says what to give."""
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -138,12 +139,10 @@ def read_noise_new(noise_new: Any, m: int, *, noisy: bool) -> FloatArray | None:
 
 def _numbers(given: Any, name: str, remedy: str) -> FloatArray:
     if not isinstance(given, bool | str | bytes):
-        try:
+        with suppress(Exception):  # an object of somebody else may raise anything when it becomes an array
             values = np.asarray(given)
             if values.dtype.kind in "fiuO":
                 return np.asarray(values, dtype=np.float64)
-        except Exception:  # an object of somebody else may raise anything when it becomes an array
-            pass
     raise InputError(f"{name} is {shown(given)}: {remedy}.")
 
 

@@ -14,6 +14,7 @@ data: X[:, None] is a table of one column.
 
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import narwhals as nw
@@ -251,8 +252,6 @@ def _cells_of(row: Any) -> Sequence[Any] | None:
 
 def _numbers_or_objects(cells: list[Any]) -> NDArray[Any]:
     if all(type(cell) in (float, int, np.float64, np.int64) for cell in cells):
-        try:
+        with suppress(OverflowError):
             return np.array(cells, dtype=np.float64)
-        except OverflowError:
-            pass
     return _objects(cells)
