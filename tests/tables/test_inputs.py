@@ -74,7 +74,7 @@ def test_text_of_every_dtype_becomes_the_same_categories(column):
         np.array([[1, Decimal(2)], [Fraction(3), np.float32(4)]], dtype=object),
         [[True, 2], [3, 4]],
         np.asfortranarray([[1.0, 2.0], [3.0, 4.0]]),
-        np.matrix([[1, 2], [3, 4]]),
+        np.array([[1, 2], [3, 4]]).view(np.matrix),
         np.ma.array([[1, 2], [3, 4]]),
         xr.DataArray([[1, 2], [3, 4]], dims=["place", "input"]),
         memoryview(np.array([[1.0, 2.0], [3.0, 4.0]])),
