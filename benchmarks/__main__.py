@@ -1,16 +1,17 @@
-"""Run the benchmarks: ``python -m benchmarks [startup] [sweep] [learning] [wind] [samplers]``."""
+"""Run the benchmarks: ``python -m benchmarks [startup] [sweep] [learning] [wind] [peers] [samplers]``."""
 
 import sys
 
 from threadpoolctl import threadpool_limits
 
-from benchmarks import learning, samplers, startup, sweep, wind
+from benchmarks import learning, peers, samplers, startup, sweep, wind
 
 PARTS = {
     "startup": startup.main,
     "sweep": sweep.main,
     "learning": learning.main,
     "wind": wind.main,
+    "peers": peers.main,
     "samplers": samplers.main,
 }
 

@@ -1,5 +1,6 @@
 """Comparisons: the same splits for all, scores that add up, failures and Ctrl-C that lose nothing else."""
 
+import json
 import math
 import os
 import signal
@@ -16,7 +17,7 @@ import pytest
 from run_dask import make_cluster
 from vmqp import CircularRegressor
 from vmqp.comparison import compare, split
-from vmqp.errors import InputError
+from vmqp.errors import CheckpointWarning, InputError
 from vmqp.posterior import Verdict
 
 X = np.arange(20.0)[:, None]
@@ -57,14 +58,21 @@ class FakePosterior:
     def __init__(self, model: Fake, first: float) -> None:
         self.model, self.first = model, first
 
-    def crps(self, truth):
-        return np.full(len(truth), self.model.level + self.first)
+    def crps(self, truth, distance="cosine"):
+        assert distance in ("cosine", "arc")
+        return np.full(len(truth), (self.model.level + self.first) * (10.0 if distance == "arc" else 1.0))
 
     def log_score(self, truth):
         return -self.crps(truth)
 
     def coverage(self, truth, probability):
         return probability
+
+    def width(self, probability):
+        return np.array([0.5, 1.5]) * probability
+
+    def diagnostics(self):
+        return pd.DataFrame({"rhat": [1.0, 1.01 + self.first / 1000.0], "ess": [500.0, 400.0 + self.first]})
 
     def verdict(self):
         return Verdict(self.model.trusted, ())
@@ -96,8 +104,15 @@ def test_the_table_adds_up():
     assert found.best == "better"
     assert table.loc["better", "crps"] == pytest.approx(fits["better"].mean())
     assert table.loc["better", "crps_sd"] == pytest.approx(fits["better"].std(ddof=1))
-    assert table.loc["worse", "crps_difference"] == pytest.approx(0.5)
-    assert table.loc["worse", "difference_se"] == pytest.approx(0.0, abs=1e-12)  # paired: the splits cancel
+    for score, apart in (("crps", 0.5), ("crps_arc", 5.0), ("log_score", -0.5)):
+        assert table.loc["worse", f"{score}_difference"] == pytest.approx(apart)
+        assert table.loc["worse", f"{score}_difference_se"] == pytest.approx(0.0, abs=1e-12)  # splits cancel
+        assert table.loc["better", f"{score}_difference"] == 0.0
+    assert table["crps_arc"].tolist() == pytest.approx((10 * table["crps"]).tolist())
+    assert table["crps_arc_sd"].tolist() == pytest.approx((10 * table["crps_sd"]).tolist())
+    assert table["width"].tolist() == pytest.approx([0.9, 0.9])
+    assert table.loc["better", "rhat"] == pytest.approx(1.01 + fits["better"].max() / 1000.0)  # the worst fit
+    assert table.loc["better", "ess"] == pytest.approx(400.0 + fits["better"].min())
     assert table["untrusted"].tolist() == [0, 5]
     assert table["coverage"].tolist() == [0.9, 0.9]
     assert found.complete
@@ -111,7 +126,125 @@ def test_the_standard_error_knows_that_splits_share_data():
     fits.loc[fits["model"] == "b", "crps"] += np.array([0.1, -0.1, 0.3, -0.3])
     changed = type(found)(fits, {}, True, found.ratio)
     expected = math.sqrt((1 / 4 + 4 / 16) * np.var([0.1, -0.1, 0.3, -0.3], ddof=1))
-    assert changed.table.loc["b", "difference_se"] == pytest.approx(expected)
+    assert changed.table.loc["b", "crps_difference_se"] == pytest.approx(expected)
+
+
+def test_a_model_without_a_density_has_the_other_scores():
+    class Dumb(Fake):
+        def posterior(self, X_new):
+            found = super().posterior(X_new)
+
+            def log_score(truth):
+                raise InputError("there is no density.")
+
+            found.log_score = log_score
+            return found
+
+    table = run({"dumb": Dumb(), "good": Fake(level=1.0)}).table
+    assert table.index.tolist() == ["dumb", "good"]
+    assert math.isnan(table.loc["dumb", "log_score"])
+    assert table["log_score_difference"].isna().all()  # the best has none to differ from
+    assert table.loc["good", "log_score"] < 0.0
+    assert table["folds"].tolist() == [5, 5]
+
+
+def test_splits_can_be_given():
+    model = Fake()
+    splits = [([0, 1, 2, 3], np.array([7, 5])), (np.arange(10, 20), [0, 1, 2, 3, 4])]
+    found = run({"a": model}, splits=splits, fits_at_once=1)
+    assert found.fits["fold"].tolist() == [0, 1]
+    assert [note[2][:, 0].tolist() for note in model.notes] == [[7.0, 5.0], [0.0, 1.0, 2.0, 3.0, 4.0]]
+    assert model.notes[0][0][:, 0].tolist() == [0.0, 1.0, 2.0, 3.0]
+    assert found.ratio == 0.5
+
+
+def counted(stop_at=10**6, **options):
+    """A model, and the list that grows with its fits; fits are counted over copies, as `compare` makes them."""
+    made: list[int] = []
+
+    class Model(Fake):
+        def __init__(self, level=0.0, trusted=True):
+            super().__init__(level=level, trusted=trusted)
+
+        def get_params(self, deep):
+            return {"level": self.level, "trusted": self.trusted}
+
+        def posterior(self, X_new):
+            if len(made) == stop_at:
+                raise KeyboardInterrupt
+            made.append(1)
+            return super().posterior(X_new)
+
+    return Model(**options), made
+
+
+def test_a_comparison_that_was_stopped_goes_on(tmp_path):
+    folder = tmp_path / "deep" / "fits"
+    model, made = counted(stop_at=3)
+    first = run({"a/b": model}, checkpoint=folder, fits_at_once=1)
+    assert not first.complete
+    assert len(made) == len(first.fits) == len(list(folder.glob("*.json"))) == 3
+    model, made = counted()
+    second = run({"a/b": model}, checkpoint=folder)
+    assert len(made) == 2
+    assert second.complete
+    kept = second.fits[second.fits["fold"].isin(first.fits["fold"])].reset_index(drop=True)
+    pd.testing.assert_frame_equal(kept[first.fits.columns], first.fits)
+    third = run({"a/b": model}, checkpoint=str(folder))
+    assert len(made) == 2
+    pd.testing.assert_frame_equal(third.fits[second.fits.columns], second.fits)
+    straight = run({"a/b": counted()[0]}).fits.drop(columns="seconds")
+    pd.testing.assert_frame_equal(third.fits[straight.columns], straight)
+
+
+def changed(what):
+    """Arguments of a call that differs in one thing from that of the test below."""
+    model = {"model": {"level": 1.0}}.get(what, {})
+    data = {
+        "data": (X, Y + 1e-9),
+        "places": (X + 1e-9, Y),
+    }.get(what, (X, Y))
+    splits = {"seed": 5} if what == "split" else {}
+    return model, data, {"folds": 2, "progress": False, **splits}
+
+
+@pytest.mark.parametrize("what", ["model", "data", "places", "split", "version", "file", "nothing"])
+def test_fits_of_something_else_are_made_anew(what, tmp_path, monkeypatch):
+    compare({"a": counted()[0]}, X, Y, folds=2, checkpoint=tmp_path, progress=False)
+    options, data, more = changed(what)
+    if what == "version":
+        monkeypatch.setattr("vmqp.comparison.digests.__version__", "0.0.0")
+    if what == "file":
+        for file in tmp_path.glob("*.json"):
+            file.write_text(file.read_text()[:-30])
+    model, made = counted(**options)
+    found = compare({"a": model}, *data, checkpoint=tmp_path, **more)
+    assert len(made) == (0 if what == "nothing" else 2)
+    assert found.complete
+    again, made = counted(**options)
+    compare({"a": again}, *data, checkpoint=tmp_path, **more)
+    assert not made  # the files are now those of the second call
+
+
+def test_numbers_that_json_does_not_know_come_back(tmp_path, monkeypatch):
+    table = pd.DataFrame({"rhat": [np.nan], "ess": [np.inf]})
+    monkeypatch.setattr(FakePosterior, "diagnostics", lambda self: table)
+    for _ in range(2):
+        fits = run({"a": counted()[0]}, folds=1, checkpoint=tmp_path).fits
+        assert math.isnan(fits.loc[0, "rhat"])
+        assert fits.loc[0, "ess"] == np.inf
+    (file,) = tmp_path.glob("*.json")
+    json.loads(file.read_text(), parse_constant=pytest.fail)
+
+
+def test_a_checkpoint_that_fails_loses_no_fit(tmp_path, monkeypatch):
+    def full(path, fill):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("vmqp.comparison.checkpoint.write_whole", full)
+    with pytest.warns(CheckpointWarning, match="No space left"):
+        found = run({"a": counted()[0]}, checkpoint=tmp_path)
+    assert found.complete
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "list"])
@@ -191,7 +324,7 @@ def test_progress_shows_each_fit_with_the_mean_so_far(capsys):
 def test_regressors_share_one_engine_and_it_changes_no_bit():
     options = {"kernel": "1.0 * exponential(3.0) + nugget(0.1)", "chains": 2, "warmup": 40, "draws": 40}
     models = {"mean": CircularRegressor(drift="mean", **options), "constant": CircularRegressor(**options)}
-    columns = ["model", "fold", "crps", "log_score", "coverage"]
+    columns = ["model", "fold", "crps", "crps_arc", "log_score", "coverage", "width", "rhat", "ess"]
     threads = compare(models, X, Y, folds=2, progress=False).fits[columns]
     processes = compare(models, X, Y, folds=2, executor="processes", progress=False).fits[columns]
     pd.testing.assert_frame_equal(threads, processes)
@@ -216,6 +349,20 @@ def test_regressors_share_one_engine_and_it_changes_no_bit():
         ({"X": 3}, "not a table"),
         ({"fits_at_once": 0}, "fits_at_once"),
         ({"executor": "gpu"}, "executor"),
+        ({"splits": 3}, "list of pairs"),
+        ({"splits": []}, "at least one"),
+        ({"splits": [([0, 1], [2], [3])]}, "list of pairs"),
+        ({"splits": [([0, 1], [2]), ([0, 1.5], [2])]}, "split 1, rows to learn from: .* whole numbers"),
+        ({"splits": [([0, 1], [[2]])]}, "rows to predict: .* whole numbers"),
+        ({"splits": [(np.arange(20) < 4, [2])]}, "np.flatnonzero"),
+        ({"splits": [([0, 1], [20])]}, "20 is no row"),
+        ({"splits": [([0, -1], [2])]}, "-1 is no row"),
+        ({"splits": [([0, 1, 2], [2])]}, "row 2 both"),
+        ({"splits": [([0, 1, 0], [2])]}, "row 0 comes more than once"),
+        ({"splits": [([0], [2])]}, "1 rows are given, where 2 are needed"),
+        ({"splits": [([0, 1], [])]}, "0 rows are given, where 1 are needed"),
+        ({"checkpoint": 3}, "path of a directory"),
+        ({"checkpoint": __file__}, "cannot be made"),
     ],
 )
 def test_wrong_arguments_are_refused(change, message):

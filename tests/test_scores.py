@@ -1,4 +1,4 @@
-"""CRPS, PIT and coverage against closed forms, and that they tell good predictions from bad ones.
+"""CRPS, PIT, coverage and relative ESS against closed forms, and that they tell good predictions from bad ones.
 
 Tests that draw say how often they fail by chance; their seeds are fixed.
 """
@@ -9,11 +9,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy import special, stats
+from scipy import optimize, signal, special, stats
 
-from vmqp import scores
 from vmqp.errors import InputError
-from vmqp.scores import coverage_band, covered, crps, pit
+from vmqp.scores import coverage_band, covered, crps, pit, relative_ess
+from vmqp.scores import draws as by_blocks
 
 
 def law(size, concentration, mean=0.0, seed=0):
@@ -24,16 +24,88 @@ def distance(a, b):
     return 1 - np.cos(a - b)
 
 
-def by_definition(draws, truth, half=0.5):
-    """E d(φ, y) − ½ E d(φ, φ′) by all pairs of draws."""
-    spread = distance(draws[:, None], draws[None, :]).mean(axis=(0, 1))
-    return distance(draws, truth).mean(axis=0) - half * spread
+def arc(a, b):
+    apart = np.abs(a - b) % (2 * np.pi)
+    return np.minimum(apart, 2 * np.pi - apart)
 
 
+DISTANCES = {"cosine": distance, "arc": arc}
+
+
+def by_definition(draws, truth, kind="cosine", unbiased=True):
+    """E d(φ, y) − ½ E d(φ, φ′) by all pairs of draws, a draw with itself or not."""
+    d, n = DISTANCES[kind], len(draws)
+    spread = d(draws[:, None], draws[None, :]).sum(axis=(0, 1)) / (n * (n - unbiased))
+    return d(draws, truth).mean(axis=0) - 0.5 * spread
+
+
+@pytest.mark.parametrize("kind", DISTANCES)
+@pytest.mark.parametrize("unbiased", [True, False])
 @pytest.mark.parametrize("concentration", [0.0, 0.5, 3.0, 100.0])
-def test_crps_by_its_definition(concentration):
-    draws, truth = law((50, 7), concentration, 3.0), law(7, 0.0, seed=1)
-    np.testing.assert_allclose(crps(draws, truth), by_definition(draws, truth), rtol=1e-11, atol=1e-14)
+@pytest.mark.parametrize("n", [2, 3, 50])
+def test_crps_by_its_definition(kind, unbiased, concentration, n):
+    draws, truth = law((n, 7), concentration, 3.0), law(7, 0.0, seed=1)
+    found = crps(draws, truth, distance=kind, unbiased=unbiased)
+    np.testing.assert_allclose(found, by_definition(draws, truth, kind, unbiased), rtol=1e-11, atol=1e-13)
+
+
+@pytest.mark.parametrize("kind", DISTANCES)
+def test_crps_of_draws_that_meet_each_other_the_truth_and_its_antipode(kind):
+    """A lattice of eight directions: ties, half turns and quarter turns are all there."""
+    rng = np.random.default_rng(3)
+    draws, truth = rng.integers(-8, 9, (9, 40)) * np.pi / 4, rng.integers(-8, 9, 40) * np.pi / 4
+    for unbiased in (True, False):
+        found = crps(draws, truth, distance=kind, unbiased=unbiased)
+        np.testing.assert_allclose(found, by_definition(draws, truth, kind, unbiased), atol=1e-13)
+
+
+@pytest.mark.parametrize("kind", DISTANCES)
+def test_one_draw_has_no_spread(kind):
+    draws, truth = law((1, 9), 0.0), law(9, 0.0, seed=1)
+    for unbiased in (True, False):
+        found = crps(draws, truth, distance=kind, unbiased=unbiased)
+        np.testing.assert_allclose(found, DISTANCES[kind](draws[0], truth), rtol=1e-12)
+
+
+def excess_of_few_draws(kind, unbiased):
+    """Standard errors by which the mean score of three draws at a time is above that of their law."""
+    draws = law((3, 40_000), 1.0, seed=7)
+    truth = np.full(40_000, 0.7)
+    exact = crps(quantiles(20_000, 1.0)[:, None], [0.7], distance=kind, unbiased=False)[0]
+    few = crps(draws, truth, distance=kind, unbiased=unbiased)
+    return (few.mean() - exact) / (few.std() / math.sqrt(few.size))
+
+
+@pytest.mark.parametrize("kind", DISTANCES)
+def test_few_draws_score_as_their_law_on_average(kind):
+    """Within five standard errors: by chance it fails in 6 of ten million runs. With self-pairs it does not hold."""
+    assert abs(excess_of_few_draws(kind, unbiased=True)) < 5
+    assert excess_of_few_draws(kind, unbiased=False) > 20
+
+
+def test_two_modes_are_seen_by_the_arc_and_not_by_the_cosine():
+    """Two modes at ±60°, and one broad law with the same mean vector ½; truths are in the middle and at a mode."""
+    narrow = quantiles(2000, 200.0)
+    modes = np.concatenate([np.pi / 3 + narrow, -np.pi / 3 + narrow])
+    length = np.cos(modes).mean()
+    concentration = optimize.brentq(lambda k: special.i1(k) / special.i0(k) - length, 0.1, 10)
+    broad = quantiles(4000, concentration)
+    truth = np.array([0.0, np.pi / 3])
+
+    def scored(draws, kind):
+        return crps(np.repeat(draws[:, None], 2, axis=1), truth, distance=kind, unbiased=False)
+
+    np.testing.assert_allclose(scored(modes, "cosine"), scored(broad, "cosine"), atol=1e-5)
+    middle, at_mode = scored(modes, "arc") - scored(broad, "arc")
+    assert middle > 0.05
+    assert at_mode < -0.01
+
+
+def test_opposite_modes_are_seen_by_neither():
+    """Even harmonics: only the log score tells two opposite modes from a law that knows nothing."""
+    truth = np.linspace(0, 3, 5)
+    draws = np.repeat([[0.0], [np.pi]], 5, axis=1)
+    np.testing.assert_allclose(crps(draws, truth, distance="arc", unbiased=False), np.pi / 4, rtol=1e-12)
 
 
 GRID = np.linspace(-np.pi, np.pi, 20_000, endpoint=False) + np.pi / 20_000
@@ -51,33 +123,46 @@ def quantiles(n, concentration):
     return np.interp((np.arange(n) + 0.5) / n, np.cumsum(w) - w / 2, GRID)
 
 
+@pytest.mark.parametrize("kind", DISTANCES)
 @pytest.mark.parametrize("concentration", [0.3, 2.0, 30.0])
-def test_crps_of_a_von_mises_law_by_quadrature(concentration):
+def test_crps_of_a_von_mises_law_by_quadrature(concentration, kind):
+    d = DISTANCES[kind]
     truth, mean = np.array([2.5, -2.0, 0.1]), 2.5
     draws = np.repeat(mean + quantiles(5000, concentration)[:, None], 3, axis=1)
     w, coarse = weights(concentration), weights(concentration).reshape(-1, 40).sum(axis=1)
     middle = GRID.reshape(-1, 40).mean(axis=1)
-    spread = coarse @ distance(middle[:, None], middle[None, :]) @ coarse
-    expected = [w @ distance(mean + GRID, y) - 0.5 * spread for y in truth]
-    np.testing.assert_allclose(crps(draws, truth), expected, atol=2e-5)
+    spread = coarse @ d(middle[:, None], middle[None, :]) @ coarse
+    expected = [w @ d(mean + GRID, y) - 0.5 * spread for y in truth]
+    np.testing.assert_allclose(crps(draws, truth, distance=kind, unbiased=False), expected, atol=5e-5)
 
 
 def test_crps_of_a_point_is_the_distance():
     draws, truth = np.full((5, 4), 3.0), np.array([3.0, -3.0, 0.5, 3.0 - np.pi])
     np.testing.assert_allclose(crps(draws, truth), distance(3.0, truth), rtol=1e-14, atol=1e-30)
+    np.testing.assert_allclose(crps(draws, truth, distance="arc"), arc(3.0, truth), rtol=1e-14, atol=1e-30)
 
 
-def test_crps_of_the_uniform_law_is_a_half_everywhere():
+def test_crps_of_the_uniform_law_is_the_same_everywhere():
     draws = np.repeat(np.linspace(-np.pi, np.pi, 101)[:-1, None], 5, axis=1)
-    np.testing.assert_allclose(crps(draws, np.linspace(0, 6, 5)), 0.5, rtol=1e-14)
+    truth = np.linspace(0, 6, 5)
+    np.testing.assert_allclose(crps(draws, truth, unbiased=False), 0.5, rtol=1e-14)
+    np.testing.assert_allclose(crps(draws, truth, distance="arc", unbiased=False), np.pi / 4, rtol=1e-3)
 
 
 @pytest.mark.parametrize("width", [1e-3, 1e-6, 1e-9, 1e-60])
 def test_crps_keeps_its_digits_for_concentrated_draws(width):
-    """Two draws at ±w about the truth score ½ (1 − cos w)² = 2 sin⁴(w/2); by differences it would be 0."""
-    score = crps([[width], [-width]], [0.0])[0]
+    """Two draws at ±w about the truth score ½ (1 − cos w)² = 2 sin⁴(w/2); by differences it would be 0.
+
+    Over distinct pairs it is (1 − cos w) − ½ (1 − cos 2w) = 2 sin²(w/2) − sin² w. The arc score is w/2, and 0.
+    """
+    pair = [[width], [-width]]
+    score = crps(pair, [0.0], unbiased=False)[0]
     assert score == pytest.approx(2 * math.sin(width / 2) ** 4, rel=1e-13, abs=0)
     assert score > 0
+    expected = 2 * math.sin(width / 2) ** 2 - math.sin(width) ** 2
+    assert crps(pair, [0.0])[0] == pytest.approx(expected, rel=1e-13, abs=0)
+    assert crps(pair, [0.0], distance="arc", unbiased=False)[0] == pytest.approx(width / 2, rel=1e-13, abs=0)
+    assert crps(pair, [0.0], distance="arc")[0] == pytest.approx(0.0, abs=1e-15 * width)
 
 
 def best_of_its_rivals(score):
@@ -104,16 +189,17 @@ def best_of_its_rivals(score):
 
 
 def test_crps_is_proper():
-    assert best_of_its_rivals(lambda q, y: crps(np.broadcast_to(q[:, None], (q.size, y.size)), y))
+    assert best_of_its_rivals(
+        lambda q, y: crps(np.broadcast_to(q[:, None], (q.size, y.size)), y, unbiased=False)
+    )
 
 
 def test_an_improper_score_is_caught():
     """Without the half a flatter law scores better."""
 
     def wrong(q, y):
-        return crps(np.broadcast_to(q[:, None], (q.size, y.size)), y) - 0.5 * (
-            1 - abs(np.exp(1j * q).mean()) ** 2
-        )
+        spread = 1 - abs(np.exp(1j * q).mean()) ** 2
+        return crps(np.broadcast_to(q[:, None], (q.size, y.size)), y, unbiased=False) - 0.5 * spread
 
     assert not best_of_its_rivals(wrong)
 
@@ -121,7 +207,9 @@ def test_an_improper_score_is_caught():
 @pytest.mark.parametrize("turn", [0.0, 1.0, np.pi, -2.5, 40 * np.pi + 1])
 def test_turning_all_angles_changes_no_score(turn):
     draws, truth = law((200, 6), 1.5, np.arange(6.0)), law(6, 1.5, np.arange(6.0), seed=1)
-    np.testing.assert_allclose(crps(draws + turn, truth + turn), crps(draws, truth), atol=1e-12)
+    for kind in DISTANCES:
+        turned = crps(draws + turn, truth + turn, distance=kind)
+        np.testing.assert_allclose(turned, crps(draws, truth, distance=kind), atol=1e-12)
     np.testing.assert_allclose(pit(draws + turn, truth + turn), pit(draws, truth), atol=1e-12)
 
 
@@ -210,15 +298,17 @@ def test_blocks_change_nothing(monkeypatch):
     draws, truth = law((30, 11), 1.0), law(11, 1.0, seed=1)
     one_by_one = [pit(draws[:, [i]], truth[[i]])[0] for i in range(11)]
     for block in (1, 70, 10**6):
-        monkeypatch.setattr(scores, "_BLOCK", block)
-        np.testing.assert_allclose(crps(draws, truth), by_definition(draws, truth), rtol=1e-11)
+        monkeypatch.setattr(by_blocks, "_BLOCK", block)
+        for kind in DISTANCES:
+            expected = by_definition(draws, truth, kind)
+            np.testing.assert_allclose(crps(draws, truth, distance=kind), expected, rtol=1e-11)
         np.testing.assert_array_equal(pit(draws, truth), one_by_one)
 
 
 def test_draws_are_not_copied_and_not_changed():
     draws = law((20_000, 300), 3.0).astype(np.float32)
     kept, truth = draws.copy(), law(300, 3.0, seed=1)
-    for score in (crps, pit):
+    for score in (crps, lambda *given: crps(*given, distance="arc"), pit):
         tracemalloc.start()
         score(draws, truth)
         _, peak = tracemalloc.get_traced_memory()
@@ -266,8 +356,37 @@ def test_refused(score, draws, truth, message):
         (lambda: coverage_band(2.5, 0.9), "whole number from 1"),
         (lambda: coverage_band(10, 90), "probability must lie"),
         (lambda: coverage_band(10, 0.9, 0), "error must lie"),
+        (lambda: crps([[0.0]], [0.0], distance="chord"), "'cosine' for 1 − cos, or 'arc'"),
+        (lambda: relative_ess([1.0, 2.0, 3.0]), "at least 4 draws"),
+        (lambda: relative_ess(np.zeros((2, 10, 3))), r"\(2, 10, 3\)"),
+        (lambda: relative_ess([1.0, 2.0, np.nan, 4.0]), "finite"),
+        (lambda: relative_ess(["a", "b", "c", "d"]), "numbers"),
     ],
 )
 def test_refused_by_the_others(call, message):
     with pytest.raises(InputError, match=message):
         call()
+
+
+def autoregression(coefficient, shape, seed):
+    """A chain with autocorrelations ρ_l = coefficient^l, from its stationary law."""
+    noise = np.random.default_rng(seed).normal(size=shape)
+    noise[..., 0] /= math.sqrt(1 - coefficient**2)
+    return signal.lfilter([1.0], [1.0, -coefficient], noise, axis=-1)
+
+
+@pytest.mark.parametrize("coefficient", [0.9, 0.5, 0.0, -0.5])
+def test_relative_ess_of_an_autoregression(coefficient):
+    """1 / (1 + 2 Σ ρ^l) = (1 − ρ)/(1 + ρ), within 25 %: five standard deviations or more.
+
+    Over 60 other seeds its standard deviation was at most 5 %, so by chance it fails in 5 of a million runs.
+    """
+    exact = (1 - coefficient) / (1 + coefficient)
+    assert relative_ess(autoregression(coefficient, (4, 20_000), 8)) == pytest.approx(exact, rel=0.25)
+    assert relative_ess(autoregression(coefficient, 80_000, 9)) == pytest.approx(exact, rel=0.25)
+
+
+def test_relative_ess_knows_chains_that_disagree():
+    chains = autoregression(0.5, (4, 2000), 10)
+    assert relative_ess(chains + 3 * np.arange(4)[:, None]) < 0.01 < relative_ess(chains)
+    assert math.isnan(relative_ess(np.full((2, 10), 3.0)))

@@ -39,6 +39,8 @@ def test_a_table_a_json_object_and_files_agree(call):
         own = fits.loc[fits["model"] == name, "crps"]
         assert models.loc[name, "crps"] == pytest.approx(own.mean())
         assert found["models"][name]["crps"] == pytest.approx(own.mean())
+        apart = found["models"][name]["crps_arc_difference"]
+        assert apart == pytest.approx(models.loc[name, "crps_arc"] - models.loc[FIXED, "crps_arc"])
     assert "split 2" in answer.err
     again = call([*COMPARE, *kernels, *SHORT, "--out", "deep/comparison"])
     assert again.code == 2
@@ -48,7 +50,9 @@ def test_a_table_a_json_object_and_files_agree(call):
 def test_fits_that_did_not_converge_exit_with_3(call):
     answer = call([*COMPARE, "--folds", "1", "--kernel", "exponential + nugget", *SHORT[:-1], "--quiet"])
     assert answer.code == 3
-    assert "exponential + nugget" in answer.out
+    assert answer.out.count("exponential + nugget") == 2  # its scores, and its differences
+    for heading in ("arc CRPS", "log score", "in 90 % arcs", "R-hat"):
+        assert heading in answer.out
     assert not answer.err
 
 

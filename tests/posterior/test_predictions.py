@@ -6,7 +6,7 @@ from scipy import stats
 from scipy.special import i0
 
 from posteriors import made
-from vmqp import arcs, circle
+from vmqp import arcs, circle, scores
 from vmqp.errors import InputError
 
 RNG = np.random.default_rng(20261116)
@@ -191,8 +191,13 @@ def test_scores_agree_with_their_definitions(known):
     draws = np.deg2rad(known.draws.reshape(-1, 3))
     gap = 1.0 - np.cos(draws - np.deg2rad(truth))
     resultant = np.abs(np.exp(1j * draws).mean(axis=0))
-    np.testing.assert_allclose(known.crps(truth), gap.mean(axis=0) - 0.5 * (1.0 - resultant**2), atol=1e-9)
+    spread = (1.0 - resultant**2) * len(draws) / (len(draws) - 1)  # over pairs of distinct draws
+    np.testing.assert_allclose(known.crps(truth), gap.mean(axis=0) - 0.5 * spread, atol=1e-9)
     np.testing.assert_allclose(known.crps(truth + 720.0), known.crps(truth), atol=1e-9)
+    arc = scores.crps(draws, np.deg2rad(truth), distance="arc")
+    np.testing.assert_allclose(known.crps(truth, distance="arc"), np.rad2deg(arc), rtol=1e-9)
+    with pytest.raises(InputError, match="'arc'"):
+        known.crps(truth, distance="chord")
     wanted = [stats.vonmises(k).cdf(np.deg2rad(20.0)) for k in STRENGTHS]
     np.testing.assert_allclose(known.pit(truth), wanted, atol=0.03)
     assert known.coverage(np.rad2deg(CENTRES), 0.5) == 1.0

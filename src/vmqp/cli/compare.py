@@ -97,7 +97,8 @@ def run_comparison(options: Options, terminal: Terminal, *, allow_unconverged: b
             {"exit_code": code, **_answer(found), "notes": list(chosen.dropped), "files": files}
         )
     else:
-        terminal.print_table(_table(found.table))
+        terminal.print_table(_scores(found.table))
+        terminal.print_table(_differences(found.table))
         terminal.say(*_sentences(found), *files.values())
     return code
 
@@ -182,28 +183,64 @@ def _sentences(found: Comparison) -> list[str]:
     return sentences
 
 
-def _table(models: pd.DataFrame) -> Table:
-    table = Table("kernel", box=None, pad_edge=False)
-    for heading in ("CRPS", "above the best", "log score", "in 90 % arcs", "splits", "seconds"):
-        table.add_column(heading, justify="right", no_wrap=True)
+def _scores(models: pd.DataFrame) -> Table:
+    """Means over the splits and their standard deviations."""
+    headings = ("CRPS", "arc CRPS", "log score", "in 90 % arcs", "arc width")
+    table = _headed("Scores: mean and standard deviation over splits", *headings)
     for name, row in models.iterrows():
+        arc, width = _digits(row["crps_arc"]), _digits(row["width"])
         table.add_row(
             Text(str(name)),
             _spread(row["crps"], row["crps_sd"], 4),
-            _spread(row["crps_difference"], row["difference_se"], 4),
-            f"{row['log_score']:.3f}",
+            _spread(row["crps_arc"], row["crps_arc_sd"], arc),
+            _spread(row["log_score"], row["log_score_sd"], 3),
             f"{row['coverage']:.0%}",
+            f"{row['width']:.{width}f}",
+        )
+    return table
+
+
+def _differences(models: pd.DataFrame) -> Table:
+    """Paired differences from the best, and how the fits went."""
+    headings = ("CRPS", "arc CRPS", "log score", "R-hat", "splits", "seconds")
+    table = _headed("Differences from the best: mean and standard error", *headings)
+    for name, row in models.iterrows():
+        arc = _digits(row["crps_arc"]) + 1  # differences are smaller
+        table.add_row(
+            Text(str(name)),
+            _spread(row["crps_difference"], row["crps_difference_se"], 4),
+            _spread(row["crps_arc_difference"], row["crps_arc_difference_se"], arc),
+            _spread(row["log_score_difference"], row["log_score_difference_se"], 3),
+            f"{row['rhat']:.3f}" if math.isfinite(row["rhat"]) else "–",
             f"{row['folds']:.0f}",
             f"{row['seconds']:.0f}",
         )
     return table
 
 
-def _spread(value: float, spread: float, digits: int) -> str:
-    """A mean and its spread.
+def _headed(title: str, *headings: str) -> Table:
+    table = Table("kernel", box=None, pad_edge=False, title=title, title_justify="left")
+    for heading in headings:
+        table.add_column(heading, justify="right", no_wrap=True)
+    return table
 
-    >>> _spread(0.05631, 0.0042, 4), _spread(0.05631, float("nan"), 4)
-    ('0.0563 ± 0.0042', '0.0563')
+
+def _digits(value: float) -> int:
+    """Digits after the point that show three of a positive number.
+
+    >>> _digits(14.03), _digits(0.2449), _digits(250.0), _digits(0.0)
+    (1, 3, 0, 3)
     """
+    return min(max(2 - math.floor(math.log10(value)), 0), 6) if 0.0 < value < math.inf else 3
+
+
+def _spread(value: float, spread: float, digits: int) -> str:
+    """A mean and its spread, where they are known.
+
+    >>> _spread(0.05631, 0.0042, 4), _spread(0.05631, float("nan"), 4), _spread(float("nan"), 1.0, 4)
+    ('0.0563 ± 0.0042', '0.0563', '–')
+    """
+    if not math.isfinite(value):
+        return "–"
     beside = f" ± {spread:.{digits}f}" if math.isfinite(spread) else ""
     return f"{value:.{digits}f}{beside}"

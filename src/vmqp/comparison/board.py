@@ -29,14 +29,14 @@ class Board:
     def __exit__(self, *reason: object) -> None:
         self._bar.stop()
 
-    def add(self, fit: Mapping[str, Any]) -> None:
-        """Show a fit."""
+    def add(self, fit: Mapping[str, Any], earlier: bool = False) -> None:
+        """Show a fit, made now or taken from an earlier call."""
         scores = self._scores.setdefault(fit["model"], [])
         scores.append(fit["crps"])
         doubt = "" if fit["trusted"] else ", not converged"
         self._say(
             f"{fit['model']}, split {fit['fold'] + 1}: CRPS {fit['crps']:.4f} (mean so far {np.mean(scores):.4f}), "
-            f"{fit['seconds']:.0f} s{doubt}"
+            f"{fit['seconds']:.0f} s{doubt}{', made before' if earlier else ''}"
         )
 
     def fail(self, model: str, fold: int, reason: str) -> None:

@@ -5,14 +5,17 @@ import time
 import warnings
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
+from os import PathLike
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from vmqp.comparison.board import Board
+from vmqp.comparison.checkpoint import DoneFits
+from vmqp.comparison.digests import RUNNING, digest_of_data, digest_of_fit
 from vmqp.comparison.result import Comparison
-from vmqp.comparison.splits import Rows, length, make_splits, take
+from vmqp.comparison.splits import Rows, length, make_splits, read_splits, take
 from vmqp.errors import ConvergenceWarning, InputError, InterruptedWarning, VmqpError
 from vmqp.run.cluster import check_dask, is_dask
 from vmqp.run.interrupts import Interrupts
@@ -31,6 +34,7 @@ class _Job(NamedTuple):
     fold: int
     learned: Rows
     held: Rows
+    digest: str
 
 
 def compare(
@@ -41,15 +45,17 @@ def compare(
     folds: int = 7,
     test: float = 0.2,
     seed: int = 0,
+    splits: Any = None,
     executor: Any = None,
     fits_at_once: int | None = None,
+    checkpoint: str | PathLike[str] | None = None,
     progress: bool | None = None,
 ) -> Comparison:
-    """Fit each model to random splits of the data and score its predictions of the rest.
+    """Fit each model to splits of the data and score its predictions of the rest.
 
     Chains of several fits run at the same time over one executor, so that no core waits for the last chain of a fit.
     A model that cannot be fitted does not stop the others. Ctrl-C ends the fits that run; those that were done are
-    returned.
+    returned, and a second call with the same `checkpoint` goes on from there.
 
     Parameters
     ----------
@@ -63,10 +69,16 @@ def compare(
         Share of the rows that is held out in each.
     seed
         Of the splits; models have seeds of their own.
+    splits
+        The splits themselves, in place of `folds`, `test` and `seed`: a list of pairs of row numbers, (rows to learn
+        from, rows to predict).
     executor
         As in `vmqp.run.run_chains`: "threads", "processes", the address of a Dask scheduler, a client, or an Executor.
     fits_at_once
         Enough to fill the executor if not given.
+    checkpoint
+        A directory: each fit that is done is written there, and taken from there when it is asked for again with the
+        same model, data, split and version of vmqp.
     progress
         None shows a bar on a terminal and lines elsewhere, False nothing, True the bar.
 
@@ -76,17 +88,15 @@ def compare(
         If Ctrl-C came before the first fit was done.
     """
     _check_models(models)
-    folds = check_count(folds, "folds", 1, "splits of the data")
     rows = length(X)
     if length(y) != rows:
         raise InputError(f"X has {rows} rows and y has {length(y)}: give one angle for each row.")
-    if isinstance(test, bool | str) or not 0.0 < float(test) < 1.0:
-        raise InputError(f"test is {test!r}: give the share of rows that is held out, between 0 and 1.")
-    splits = make_splits(rows, float(test), folds, seed)
-    jobs = [_Job(name, models[name], fold, *part) for fold, part in enumerate(splits) for name in models]
+    parts = _random_splits(rows, folds, test, seed) if splits is None else read_splits(splits, rows)
     executor = "threads" if executor is None else executor
     _check_executor(executor)
     at_once = _at_once(models, fits_at_once, ours=isinstance(executor, str) and not is_dask(executor))
+    kept = DoneFits(checkpoint)
+    jobs = _jobs(models, X, y, parts, digests=checkpoint is not None)
     board = Board(len(jobs), progress)
     with (
         warnings.catch_warnings(),
@@ -96,22 +106,57 @@ def compare(
     ):
         for category in (ConvergenceWarning, InterruptedWarning):  # the table counts what they say
             warnings.simplefilter("ignore", category)
-        fits, failures = _run(jobs, X, y, pool, at_once, interrupts, board)
+        fits, failures = _run(jobs, X, y, kept, pool, at_once, interrupts, board)
     done = [fit for fit in fits if fit["model"] not in failures]
     if not done:
         if interrupts.count:
             raise KeyboardInterrupt("stopped before the first fit was done.")
         raise InputError(" ".join(f"{name}: {reason}" for name, reason in failures.items()))
-    complete = len(done) == folds * (len(models) - len(failures))
+    complete = len(done) == len(parts) * (len(models) - len(failures))
     frame = pd.DataFrame(done).sort_values(["fold", "model"], kind="stable").reset_index(drop=True)
-    return Comparison(frame, failures, complete, len(splits[0][1]) / len(splits[0][0]))
+    ratio = float(np.mean([len(held) / len(learned) for learned, held in parts]))
+    return Comparison(frame, failures, complete, ratio)
+
+
+def _random_splits(rows: int, folds: int, test: float, seed: int) -> list[tuple[Rows, Rows]]:
+    folds = check_count(folds, "folds", 1, "splits of the data")
+    if isinstance(test, bool | str) or not 0.0 < float(test) < 1.0:
+        raise InputError(f"test is {test!r}: give the share of rows that is held out, between 0 and 1.")
+    return make_splits(rows, float(test), folds, seed)
+
+
+def _jobs(
+    models: Mapping[str, Any], X: Any, y: Any, parts: Sequence[tuple[Rows, Rows]], *, digests: bool
+) -> list[_Job]:
+    """All fits that are wanted; digests are for those who keep them."""
+    data = digest_of_data(X, y) if digests else ""
+    return [
+        _Job(name, model, fold, *part, digest_of_fit(model, data, *part) if digests else "")
+        for fold, part in enumerate(parts)
+        for name, model in models.items()
+    ]
 
 
 def _run(
-    jobs: Sequence[_Job], X: Any, y: Any, pool: Pool, at_once: int, interrupts: Interrupts, board: Board
+    jobs: Sequence[_Job],
+    X: Any,
+    y: Any,
+    kept: DoneFits,
+    pool: Pool,
+    at_once: int,
+    interrupts: Interrupts,
+    board: Board,
 ) -> tuple[list[dict[str, Any]], dict[str, str]]:
     fits: list[dict[str, Any]] = []
     failures: dict[str, str] = {}
+    wanted: list[_Job] = []
+    for job in jobs:
+        earlier = kept.find(job.name, job.fold, job.digest)
+        if earlier is None:
+            wanted.append(job)
+        else:
+            fits.append(earlier)
+            board.add(earlier, earlier=True)
 
     def work(job: _Job) -> dict[str, Any] | None:
         if interrupts.count or job.name in failures:
@@ -119,7 +164,9 @@ def _run(
         return _fit(job, X, y, pool)
 
     with ThreadPoolExecutor(at_once, thread_name_prefix="vmqp-fit") as threads:
-        pending: dict[Future[dict[str, Any] | None], _Job] = {threads.submit(work, job): job for job in jobs}
+        pending: dict[Future[dict[str, Any] | None], _Job] = {
+            threads.submit(work, job): job for job in wanted
+        }
         try:
             for future in as_completed(pending):
                 job = pending[future]
@@ -132,6 +179,7 @@ def _run(
                     board.fail(job.name, job.fold, str(error))
                     continue
                 if fit is not None:
+                    kept.keep(fit, job.digest)
                     fits.append(fit)
                     board.add(fit)
         finally:
@@ -147,21 +195,34 @@ def _fit(job: _Job, X: Any, y: Any, pool: Pool) -> dict[str, Any] | None:
     if posterior.stopped == "interrupted":
         return None
     truth = take(y, job.held)
+    diagnostics = posterior.diagnostics()
     return {
         "model": job.name,
         "fold": job.fold,
         "crps": float(np.mean(posterior.crps(truth))),
-        "log_score": float(np.mean(posterior.log_score(truth))),
+        "crps_arc": float(np.mean(posterior.crps(truth, distance="arc"))),
+        "log_score": _log_score(posterior, truth),
         "coverage": float(posterior.coverage(truth, _PROBABILITY)),
+        "width": float(np.mean(posterior.width(_PROBABILITY))),
+        "rhat": float(diagnostics["rhat"].max()),
+        "ess": float(diagnostics["ess"].min()),
         "trusted": bool(posterior.verdict().trusted),
         "seconds": time.monotonic() - began,
     }
 
 
+def _log_score(posterior: Any, truth: Any) -> float:
+    """The mean log score, or nan where the posterior has no density."""
+    try:
+        return float(np.mean(posterior.log_score(truth)))
+    except InputError:  # the truth itself is fine: the other scores have taken it
+        return math.nan
+
+
 def _fresh(model: Any, pool: Pool) -> Any:
     """The model again, not fitted, with its chains in the pool; its options are not copied, for some cannot be."""
     options = model.get_params(deep=False)
-    shared = {"executor": pool, "workers": None, "checkpoint": None, "progress": False}
+    shared = dict.fromkeys(RUNNING) | {"executor": pool, "progress": False}
     return type(model)(**{**options, **{name: value for name, value in shared.items() if name in options}})
 
 

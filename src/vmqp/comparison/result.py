@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 __all__ = ["Comparison"]
 
-_SCORES = ("crps", "log_score", "coverage")
+_SCORES = ("crps", "crps_arc", "log_score", "coverage", "width")
+_PAIRED = ("crps", "crps_arc", "log_score")
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,34 +18,41 @@ class Comparison:
     """How models did on the same splits."""
 
     fits: pd.DataFrame
-    """One row for each fit: model, fold, crps, log_score, coverage, trusted, seconds."""
+    """One row for each fit.
+
+    Columns are model, fold, the mean scores (crps, with the distance 1 − cos; crps_arc, with the arc length in the
+    user's unit; log_score, nan for a model without a density), coverage and mean width of the 90 % arcs, the largest
+    rhat and the smallest ess of its parameters and angles, trusted, seconds.
+    """
     failures: dict[str, str]
     """Models that could not be fitted, and why; they are not in the table."""
     complete: bool
     """Whether all fits were made; False after Ctrl-C."""
     ratio: float
-    """Held-out rows for each row that was learned from."""
+    """Held-out rows for each row that was learned from; the mean over splits."""
 
     @property
     def table(self) -> pd.DataFrame:
         """One row for each model, the best by CRPS first.
 
-        Scores are means over the splits, with their standard deviations as ``…_sd``. ``crps_difference`` is the mean of
-        the paired differences from the best, and ``difference_se`` its standard error, with the correction for splits
-        that share data (Nadeau and Bengio, 2003). ``untrusted`` counts fits whose diagnostics did not hold; ``seconds``
-        is the time of a fit while others shared the machine.
+        Scores, coverage and width are means over the splits, with their standard deviations as ``…_sd``. Of both CRPS
+        and the log score, ``…_difference`` is the mean of the paired differences from the best, and
+        ``…_difference_se`` its standard error, with the correction for splits that share data (Nadeau and Bengio,
+        2003). ``rhat`` is the largest and ``ess`` the smallest of all fits. ``untrusted`` counts fits whose diagnostics
+        did not hold; ``seconds`` is the time of a fit while others shared the machine.
         """
         groups = {str(name): rows.set_index("fold") for name, rows in self.fits.groupby("model", sort=False)}
         order = sorted(groups, key=lambda name: float(groups[name]["crps"].mean()))
         rows: dict[str, dict[str, float]] = {}
         for name in order:
-            own = groups[name]
-            row: dict[str, float] = {}
+            own, row = groups[name], dict[str, float]()
             for score in _SCORES:
                 row |= {score: float(own[score].mean()), f"{score}_sd": float(own[score].std(ddof=1))}
-            apart = (own["crps"] - groups[order[0]]["crps"]).dropna().to_numpy()
-            row["crps_difference"] = float(apart.mean()) if len(apart) else math.nan
-            row["difference_se"] = self._standard_error(apart)
+            for score in _PAIRED:
+                apart = (own[score] - groups[order[0]][score]).dropna().to_numpy()
+                row[f"{score}_difference"] = float(apart.mean()) if len(apart) else math.nan
+                row[f"{score}_difference_se"] = self._standard_error(apart)
+            row |= {"rhat": float(own["rhat"].max()), "ess": float(own["ess"].min())}
             row["seconds"] = float(own["seconds"].mean())
             rows[name] = {**row, "folds": len(own), "untrusted": int((~own["trusted"].astype(bool)).sum())}
         table = pd.DataFrame.from_dict(rows, orient="index")

@@ -12,11 +12,13 @@ import xarray as xr
 
 from vmqp.circle import FloatArray
 from vmqp.errors import InputError
-from vmqp.posterior.predictive import Laws
+from vmqp.posterior.laws import Laws, ProjectedNormal, VonMises, WrappedNormal
 
 __all__ = ["Observations", "values_of"]
 
 _BLOCK = 2_000_000  # numbers at a time
+_OTHERS: dict[str, type[Laws]] = {"wrapped": WrappedNormal, "projected": ProjectedNormal}
+_PARTS = {"wrapped": ("mean", "variance"), "projected": ("x", "y", "xx", "xy", "yy")}
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,25 +77,28 @@ class Observations:
 
     def laws(self, places: slice, most: int | None = None) -> Laws:
         """Laws of a new observation at some places, for all draws or for about `most` of them, evenly chosen."""
+        chains, draws, _ = self.latent.shape
+        step = 1 if most is None else max(1, -(-chains * draws // most))
+
+        def part(group: str, name: str) -> FloatArray:
+            values = values_of(self.tree, group, name)[:, ::step, places].astype(float)
+            return values.reshape(-1, places.stop - places.start)
+
+        for group, law in _OTHERS.items():
+            if group in self.tree.children:
+                return law(*(part(group, name) for name in _PARTS[group]))
         if "field" not in self.tree.children:
             raise InputError(
                 "this posterior was made without fields, so it has no density: run regress again."
             )
-        chains, draws, _ = self.latent.shape
-        step = 1 if most is None else max(1, -(-chains * draws // most))
-        x, y = (
-            values_of(self.tree, "field", name)[:, ::step, places]
-            .astype(float)
-            .reshape(-1, places.stop - places.start)
-            for name in ("x", "y")
-        )
+        x, y = part("field", "x"), part("field", "y")
         noise = self.noise
         if noise is not None:
             shape = (chains, draws, noise.shape[2])
             every = np.broadcast_to(noise, shape)[:, ::step]
             every = every[..., places] if noise.shape[2] > 1 else every
             noise = every.reshape(-1, every.shape[2])
-        return Laws(np.arctan2(y, x), np.hypot(x, y), noise)
+        return VonMises(np.arctan2(y, x), np.hypot(x, y), noise)
 
 
 def values_of(tree: xr.DataTree, group: str, name: str) -> FloatArray:

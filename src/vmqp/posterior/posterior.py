@@ -220,11 +220,18 @@ class Posterior:
 
     # Scores
 
-    def crps(self, y_true: npt.ArrayLike) -> FloatArray:
-        """Continuous ranked probability score at each place, (m,), with the distance 1 − cos: smaller is better."""
+    def crps(self, y_true: npt.ArrayLike, distance: str = "cosine") -> FloatArray:
+        """Continuous ranked probability score at each place, (m,): smaller is better.
+
+        With "cosine" the distance of two angles is 1 − cos of their difference, as in the paper. With "arc" it is the
+        shorter arc between them, and the score is in the unit of the angles. See `vmqp.scores.crps`.
+        """
         truth = self._truth(y_true)
-        blocks = self._observations.blocks()
-        return np.concatenate([scores.crps(self._flat(places), truth[places]) for places in blocks])
+        parts = [
+            scores.crps(self._flat(places), truth[places], distance=distance)
+            for places in self._observations.blocks()
+        ]
+        return np.concatenate(parts) * (self.period / TWO_PI if distance == "arc" else 1.0)
 
     def log_score(self, y_true: npt.ArrayLike) -> FloatArray:
         """Log density at the true angles, (m,): larger is better."""

@@ -1,8 +1,8 @@
 """The density of a prediction: a mean over draws of laws that are known in closed form.
 
-Given all other angles, the angle at a place is von Mises about arg h with concentration k = |h|. The mean of those laws
-over draws (Rao and Blackwell) is smooth where the draws are rough. With noise χ an observation there has the density
-``I₀(|h + χ e^{iy}|) / (2π I₀(|h|) I₀(χ))``.
+Given all other angles, the angle at a place is von Mises about arg h with concentration k = |h|; other models have
+other laws (`vmqp.posterior.laws`). Their mean over draws (Rao and Blackwell) is smooth where the draws are rough. With
+noise χ an observation there has the density ``I₀(|h + χ e^{iy}|) / (2π I₀(|h|) I₀(χ))``.
 
 A stiff kernel without noise makes k so large that the mean is a comb of spikes between which there is nothing: each
 law then says less than the spread of the draws about it. A law is therefore never taken narrower than the bandwidth
@@ -11,18 +11,15 @@ grid round the circle can show; so the values on such a grid add up to one.
 """
 
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 
 from vmqp.circle import TWO_PI, FloatArray
-from vmqp.learning.pointwise import log_density_of
+from vmqp.posterior.laws import Laws
 
 __all__ = [
     "FEWEST_DRAWS",
     "MOST_DRAWS",
-    "Laws",
-    "at_most",
     "even_spacing",
     "mixture",
     "mixture_at",
@@ -36,24 +33,6 @@ _SHOWN = (
     0.7  # standard deviations of a law in spacings of a grid: then its values add up to one within 1.3e-4
 )
 _QUARTER = 0.6373  # width of the shortest interval with a quarter of a normal law, in standard deviations
-
-
-class Laws(NamedTuple):
-    """Of one observation at each place, for each draw."""
-
-    direction: FloatArray
-    """Of the field, (draws, m)."""
-    strength: FloatArray
-    """k of the field, (draws, m)."""
-    noise: FloatArray | None
-    """χ, (draws, 1) or (draws, m); None for a law without noise."""
-
-    def at(self, places: slice) -> "Laws":
-        """Those of some places."""
-        noise = self.noise
-        if noise is not None and noise.shape[1] > 1:
-            noise = noise[:, places]
-        return Laws(self.direction[:, places], self.strength[:, places], noise)
 
 
 def even_spacing(grid: FloatArray) -> float | None:
@@ -86,33 +65,24 @@ def bandwidth(directions: FloatArray) -> FloatArray:
     return np.asarray(1.06 * np.minimum(deviation, TWO_PI / np.sqrt(12.0)) * draws**-0.2)
 
 
-def at_most(laws: Laws, width: FloatArray | float) -> Laws:
-    """Widen the laws that are narrower than a standard deviation, (m,)."""
-    with np.errstate(divide="ignore"):
-        most = np.asarray(1.0 / np.square(width))
-    if laws.noise is None:
-        return laws._replace(strength=np.minimum(laws.strength, most))
-    return laws._replace(noise=np.minimum(laws.noise, most))
-
-
 def mixture(laws: Laws, grid: FloatArray) -> FloatArray:
     """Mean density at each point of a grid in radians, (m, len(grid))."""
     spacing, m = even_spacing(grid), laws.direction.shape[1]
     width = np.maximum(bandwidth(laws.direction), 0.0 if spacing is None else _SHOWN * spacing)
-    laws = at_most(laws, width)
+    laws = laws.widened(width)
     density = np.empty((m, grid.size))
     columns = max(1, _BLOCK // len(laws.direction))
     for i in range(m):
         own = laws.at(slice(i, i + 1))
         for first in range(0, grid.size, columns):
             part = slice(first, first + columns)
-            density[i, part] = np.exp(log_density_of(grid[part], *own)).mean(axis=0)
+            density[i, part] = np.exp(own.log_density(grid[part])).mean(axis=0)
     return density
 
 
 def mixture_at(laws: Laws, angles: FloatArray) -> FloatArray:
     """Log of the mean density at one angle for each place, (m,)."""
-    values = log_density_of(angles, *at_most(laws, bandwidth(laws.direction)))
+    values = laws.widened(bandwidth(laws.direction)).log_density(angles)
     top = values.max(axis=0)
     return np.asarray(top + np.log(np.exp(values - top).mean(axis=0)))
 

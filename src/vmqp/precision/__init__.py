@@ -8,11 +8,21 @@ array([[ 0.666667, -0.333333],
 """
 
 from vmqp.precision.dense import (
+    Cholesky,
     ConditionalPrecision,
     DensePrecision,
     factorise,
+    try_cholesky_triangle,
     try_factorise,
     try_factorise_triangle,
 )
 
-__all__ = ["ConditionalPrecision", "DensePrecision", "factorise", "try_factorise", "try_factorise_triangle"]
+__all__ = [
+    "Cholesky",
+    "ConditionalPrecision",
+    "DensePrecision",
+    "factorise",
+    "try_cholesky_triangle",
+    "try_factorise",
+    "try_factorise_triangle",
+]

@@ -20,10 +20,11 @@ True
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg.lapack import dpotrf, dpotri
+from scipy.linalg.lapack import dpocon, dpotrf, dpotri
 
 from vmqp.circle import FloatArray
 from vmqp.errors import InputError, NotPositiveDefiniteError
@@ -31,9 +32,11 @@ from vmqp.precision.symmetric import mirror, row_norm, unpack
 
 __all__ = [
     "SMALLEST_RCOND",
+    "Cholesky",
     "ConditionalPrecision",
     "DensePrecision",
     "factorise",
+    "try_cholesky_triangle",
     "try_factorise",
     "try_factorise_triangle",
 ]
@@ -41,6 +44,7 @@ __all__ = [
 
 SMALLEST_RCOND = 1e-15
 """Below this reciprocal condition number a factor may exist, but the inverse has no correct digit."""
+_CLEARLY_REGULAR = 1e-6  # of the squared ratio of a factor's diagonal: such a matrix is far from that limit
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +113,28 @@ class DensePrecision:
         return DensePrecision(self.L * np.sqrt(c), self.M / c, log_determinant)
 
 
+@dataclass(frozen=True, eq=False)
+class Cholesky:
+    """A kernel matrix K, factorised; inverted only where that is asked for."""
+
+    L: FloatArray
+    """The lower Cholesky factor of K, in C order."""
+
+    @cached_property
+    def log_determinant(self) -> float:
+        """The log-determinant of K."""
+        return 2.0 * float(np.log(self.L.diagonal()).sum())
+
+    @cached_property
+    def M(self) -> FloatArray:
+        """The precision K⁻¹, symmetric to the last bit, in C order."""
+        inverse, info = dpotri(self.L.T, lower=0)
+        assert info == 0, "a factor with a positive diagonal has an inverse"
+        M = np.empty_like(self.L)
+        mirror(inverse.T, M)
+        return M
+
+
 def factorise(K: npt.ArrayLike, *, jitter: float = 0.0) -> DensePrecision:
     """Return the precision of the kernel matrix K, or of K with `jitter` added to its diagonal.
 
@@ -173,6 +199,30 @@ def try_factorise_triangle(triangle: FloatArray, d: int) -> DensePrecision | Non
     """
     work = np.empty((d, d))
     return _factorise_lower(work, unpack(triangle, work))
+
+
+def try_cholesky_triangle(triangle: FloatArray, d: int) -> Cholesky | None:
+    """Return the factor of K from its lower triangle, row by row, without the inverse; None where it has none.
+
+    >>> import numpy as np
+    >>> try_cholesky_triangle(np.array([4.0, 2.0, 2.0]), 2).L
+    array([[2., 0.],
+           [1., 1.]])
+    """
+    work = np.empty((d, d))
+    norm = unpack(triangle, work)
+    if norm == np.inf:
+        return None
+    upper, info = dpotrf(work.T, lower=0, clean=1, overwrite_a=1)
+    if info != 0:
+        return None
+    # The ratio of the diagonal alone is no test: with a smooth kernel it can be 1e7 times the reciprocal condition number.
+    diagonal = upper.diagonal()
+    if not (diagonal.min() / diagonal.max()) ** 2 >= _CLEARLY_REGULAR:
+        rcond, info = dpocon(upper, norm)
+        if info != 0 or not rcond >= SMALLEST_RCOND:
+            return None
+    return Cholesky(upper.T)
 
 
 def _factorise_lower(work: FloatArray, norm: float) -> DensePrecision | None:

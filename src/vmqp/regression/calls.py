@@ -25,8 +25,10 @@ _ROOMS = (
 )
 
 
-def call_text(options: Mapping[str, Any], defaults: Mapping[str, Any]) -> str:
-    """Write the call with what differs from the defaults; long arrays are left as variables with the option's name.
+def call_text(options: Mapping[str, Any], defaults: Mapping[str, Any], peer: str = "") -> str:
+    """Write the call of `vmqp.regress`, or of a peer's class, with what differs from the defaults.
+
+    Long arrays are left as variables with the option's name.
 
     >>> given = {"noise": priors.HalfNormal(50), "draws": 100, "seed": 0}
     >>> call_text(given, {"noise": None, "draws": 1000, "seed": 0})
@@ -37,6 +39,8 @@ def call_text(options: Mapping[str, Any], defaults: Mapping[str, Any]) -> str:
         for name, value in options.items()
         if name not in _SILENT and not _same(value, defaults[name])
     ]
+    if peer:
+        return f"vmqp.peers.{peer}({', '.join(given)}).fit(X, y).posterior(X_new)"
     return f"vmqp.regress({', '.join(['X', 'y', 'X_new', *given])})"
 
 

@@ -25,7 +25,9 @@ _ROWS = 500  # for median distances: more would change little
 _WIDTH = 1.0  # of the log-normal prior
 
 
-def default_kernel(table: Table, *, metric: str, nugget: bool) -> kernels.Kernel:
+def default_kernel(
+    table: Table, *, metric: str, nugget: bool, variance: priors.Prior | float = VARIANCE
+) -> kernels.Kernel:
     """Make the kernel for a table of observed places.
 
     >>> table = Table(np.array([[0.0], [2.0], [4.0]]), None, {}, "numpy")
@@ -43,7 +45,7 @@ def default_kernel(table: Table, *, metric: str, nugget: bool) -> kernels.Kernel
         factors.append(kernels.Exponential(scale, columns=own, metric=metric))
     if table.categories:
         factors.append(kernels.Categorical(priors.Uniform(0.0, 1.0), columns=sorted(table.categories)))
-    kernel = VARIANCE * math.prod(factors[1:], start=factors[0])
+    kernel = variance * math.prod(factors[1:], start=factors[0])
     return kernel + kernels.Nugget(NUGGET) if nugget else kernel
 
 

@@ -1,10 +1,14 @@
 """From checked options and data to a posterior: problem, chains, result."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 import xarray as xr
 
+from vmqp import kernels
+from vmqp.chain import Task
 from vmqp.circle import FloatArray
 from vmqp.learning import Learner, Problem, make_problem
 from vmqp.posterior import Facts, Posterior
@@ -23,7 +27,7 @@ from vmqp.regression.places import check_constant, check_scale, check_size, say_
 from vmqp.run import run_chains
 from vmqp.tables import AngleRange, Table
 
-__all__ = ["Data", "fit_posterior"]
+__all__ = ["Data", "check_places", "fit_posterior", "run_posterior"]
 
 _RUN = (
     "chains",
@@ -54,31 +58,54 @@ def fit_posterior(data: Data, X_new: Table, options: dict[str, Any], defaults: d
     method = read_method(options["method"], options["sampler"])
     learner = Learner(problem, method, options["warmup"], options["thin"], pointwise=True)
     say_once_that_places_matter(n, m)
-    draws, until = read_length(options["draws"], options["until"], options["chains"], n + m)
-    run = {name: options[name] for name in _RUN}
-    tree = run_chains(learner, draws=draws, until=until, **run)
-    if noise_new is not None:
-        given = tree["constant_data"].to_dataset().assign(noise_new=("noise_new_dim_0", noise_new))
-        tree["constant_data"] = xr.DataTree(given)
+    given = {} if noise_new is None else {"noise_new": noise_new}
+    noisy = "given" if given else "same" if problem.noise_rows is None else "none"
+    return run_posterior(
+        learner, problem.kernel, data, X_new, options, call_text(options, defaults), given, noisy
+    )
+
+
+def run_posterior(
+    task: Task,
+    kernel: kernels.Kernel,
+    data: Data,
+    X_new: Table,
+    options: dict[str, Any],
+    call: str,
+    given: Mapping[str, FloatArray] = MappingProxyType({}),
+    noise_of_new: str = "same",
+) -> Posterior:
+    """Run the chains of a task as the options say; `given` goes with the inputs."""
+    places = len(data.radians) + len(X_new.values)
+    draws, until = read_length(options["draws"], options["until"], options["chains"], places)
+    tree = run_chains(task, draws=draws, until=until, **{name: options[name] for name in _RUN})
+    if given:
+        more = {name: (f"{name}_dim_0", values) for name, values in given.items()}
+        tree["constant_data"] = xr.DataTree(tree["constant_data"].to_dataset().assign(more))
     facts = Facts(
         range=data.range,
         names=data.table.names,
         categories=dict(X_new.categories),
         kind=X_new.kind,
-        call=call_text(options, defaults),
-        noise_of_new="given" if noise_new is not None else "same" if problem.noise_rows is None else "none",
-        metric=metric_of(problem.kernel),
+        call=call,
+        noise_of_new=noise_of_new,
+        metric=metric_of(kernel),
     )
     if until is not None:
         facts = replace(facts, target_ess=float(until.ess))
     return Posterior(tree, facts)
 
 
-def _problem(data: Data, X_new: Table, options: dict[str, Any]) -> Problem:
+def check_places(data: Data, X_new: Table, options: dict[str, Any]) -> None:
+    """Refuse choices that do not exist, and places that no model of this package can take."""
     check_choices(options)
     check_size(len(data.radians), len(X_new.values), options["chains"])
     check_constant(data.table, X_new)
     check_scale(data.table, X_new)
+
+
+def _problem(data: Data, X_new: Table, options: dict[str, Any]) -> Problem:
+    check_places(data, X_new, options)
     check_concentration(options["concentration"])
     noise = read_noise(options["noise"], len(data.radians))
     kernel = choose_kernel(

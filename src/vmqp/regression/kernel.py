@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from vmqp import kernels
+from vmqp import kernels, priors
 from vmqp.errors import InputError
 from vmqp.kernels.inputs import Inputs, as_columns
 from vmqp.kernels.leaf import ColumnLeaf
-from vmqp.regression.defaults import default_kernel
+from vmqp.regression.defaults import VARIANCE, default_kernel
 from vmqp.regression.earth import check_earth
 from vmqp.regression.places import first_repeat, has_nugget, repeat_error
 from vmqp.regression.text import kernel_from_text
@@ -18,8 +18,18 @@ __all__ = ["choose_kernel", "metric_of"]
 _JITTER = 1e-3  # variance in radians² that tells rows of one place apart where noise is modelled: 1.8 degrees
 
 
-def choose_kernel(X: Table, X_new: Table, given: Any, *, metric: str, noisy: bool) -> kernels.Kernel:
+def choose_kernel(
+    X: Table,
+    X_new: Table,
+    given: Any,
+    *,
+    metric: str,
+    noisy: bool,
+    variance: priors.Prior | float = VARIANCE,
+) -> kernels.Kernel:
     """Make or read the kernel; see that it can tell the places apart and takes each column for what it is.
+
+    `variance` is that of a kernel whose variance is not given.
 
     >>> import numpy as np
     >>> table = Table(np.array([[0.0], [2.0]]), None, {}, "numpy")
@@ -27,9 +37,9 @@ def choose_kernel(X: Table, X_new: Table, given: Any, *, metric: str, noisy: boo
     2.0 * Gaussian(lengthscale=1.0) + Nugget(variance=0.001)
     """
     if given is None:
-        kernel = default_kernel(X, metric=metric, nugget=not noisy)
+        kernel = default_kernel(X, metric=metric, nugget=not noisy, variance=variance)
     elif isinstance(given, str):
-        kernel = kernel_from_text(given, X, metric)
+        kernel = kernel_from_text(given, X, metric, variance)
     elif isinstance(given, kernels.Kernel):
         kernel = given
         if metric != metric_of(kernel) == "euclidean":

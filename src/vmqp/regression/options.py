@@ -41,6 +41,8 @@ _NOISE = (
 def check_choices(options: dict[str, Any]) -> None:
     """Refuse a word that is not among the choices of its option."""
     for name, choices in _CHOICES.items():
+        if name not in options:  # of another model
+            continue
         value = options[name]
         if not isinstance(value, str) or value not in choices:
             listed = ", ".join(map(repr, choices))

@@ -12,7 +12,9 @@ from vmqp.tables import Table
 __all__ = ["kernel_from_text"]
 
 
-def kernel_from_text(text: str, table: Table, metric: str) -> kernels.Kernel:
+def kernel_from_text(
+    text: str, table: Table, metric: str, variance: priors.Prior | float = VARIANCE
+) -> kernels.Kernel:
     """Read a kernel; length scales, variances and the metric that it leaves out are the defaults.
 
     >>> import numpy as np
@@ -38,4 +40,4 @@ def kernel_from_text(text: str, table: Table, metric: str) -> kernels.Kernel:
             found["lengthscale"] = lengthscale_prior(table.values, chosen, own)
         return found | ({"metric": own} if draft.metrics else {})
 
-    return parse(text, defaults=defaults, default_variance=VARIANCE)
+    return parse(text, defaults=defaults, default_variance=variance)

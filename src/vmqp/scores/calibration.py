@@ -1,17 +1,6 @@
-"""How good predictions were, once the truth is known: CRPS, PIT and coverage.
-
-`draws` are angles in radians, (draws, m), from the predictive law of each of m places, and `truth` holds the
-m angles that were then seen there. Draws of several chains are stacked: ``draws.reshape(-1, m)``.
-
->>> rng = np.random.default_rng(1)
->>> truth = rng.vonmises(0, 4, size=3)
->>> draws = rng.vonmises(0, 4, size=(1000, 3))
->>> crps(draws, truth).shape, pit(draws, truth).shape
-((3,), (3,))
-"""
+"""Calibration: whether the truth falls where the predictions said, by the integral transform and by arcs."""
 
 from bisect import bisect_left
-from collections.abc import Iterator
 from operator import index
 
 import numpy as np
@@ -23,45 +12,9 @@ from vmqp import circle
 from vmqp.arcs import check_probability, in_arc
 from vmqp.circle import TWO_PI, FloatArray, check_angles, wrapped
 from vmqp.errors import InputError
+from vmqp.scores.draws import blocks, checked
 
-__all__ = ["coverage_band", "covered", "crps", "pit"]
-
-# Work goes by blocks of places with so many draws in all: 4 MB for each array that a score needs.
-_BLOCK = 1 << 19
-
-
-def crps(draws: ArrayLike, truth: ArrayLike) -> FloatArray:
-    """Circular continuous ranked probability score of each place, (m,); 0 is best and 2 is worst.
-
-    It is E d(φ, y) − ½ E d(φ, φ′), where φ and φ′ are independent draws, y is the truth and
-    d(a, b) = 1 − cos(a − b) (appendix app:crps). With the unit vectors x(·) that is ½ |E x(φ) − x(y)|², which
-    is computed here as ½ (a² + s²) with a = E 2 sin²((φ − y)/2) and s = E sin(φ − y): no difference of
-    nearly equal numbers loses digits where the draws are concentrated.
-
-    The expectations are means over all draws and all pairs of draws, a draw with itself included, as it is
-    for the law that puts equal weight on each draw. For N independent draws of a law with resultant length R
-    this adds (1 − R²)/2N to the score of the law.
-
-    The score is proper, but it sees only the mean vector of a law: two laws that share it score alike. The
-    log score tells them apart.
-
-    >>> float(crps([[0.1], [-0.1]], [0.0])[0].round(9))
-    1.2479e-05
-    >>> crps([[0.0, np.pi]], [0.0, 0.0]).tolist()
-    [0.0, 2.0]
-    """
-    angles, observed = _checked(draws, truth)
-    score = np.empty(observed.size)
-    for places, block in _blocks(angles):
-        half = block
-        half -= observed[places]
-        half *= 0.5
-        sine = np.sin(half)
-        along = 2 * np.square(sine).mean(axis=0)
-        sine *= np.cos(half, out=half)
-        across = 2 * sine.mean(axis=0)
-        score[places] = 0.5 * (along**2 + across**2)
-    return score
+__all__ = ["coverage_band", "covered", "pit"]
 
 
 def pit(draws: ArrayLike, truth: ArrayLike, rng: Generator | None = None) -> FloatArray:
@@ -81,14 +34,14 @@ def pit(draws: ArrayLike, truth: ArrayLike, rng: Generator | None = None) -> Flo
     >>> pit(draws, np.radians([5.0])).tolist(), pit(draws, np.radians([0.0])).tolist()
     ([0.75], [0.625])
     """
-    angles, observed = _checked(draws, truth)
+    angles, observed = checked(draws, truth)
     if rng is not None and not isinstance(rng, Generator):
         raise InputError(
             f"rng must be a NumPy Generator or None but is {rng!r}; give np.random.default_rng(1)."
         )
     n = angles.shape[0]
     before, equal = np.empty(observed.size), np.empty(observed.size)
-    for places, block in _blocks(angles):
+    for places, block in blocks(angles):
         center = np.nan_to_num(circle.mean(block, axis=0), nan=0.0)
         block -= center
         ahead = wrapped(block, TWO_PI)
@@ -144,38 +97,3 @@ def coverage_band(count: int, probability: float, error: float = 0.05) -> tuple[
     lowest = bisect_left(possible, error / 2, key=lambda k: float(bdtr(k, n, share)))
     highest = bisect_left(possible, -error / 2, key=lambda k: -float(bdtrc(k, n, share)))
     return lowest / n, highest / n
-
-
-def _checked(draws: ArrayLike, truth: ArrayLike) -> tuple[NDArray[np.generic], FloatArray]:
-    """Check the shapes and the truth; the draws are checked by blocks, for they may be large."""
-    observed = check_angles(truth, "truth", empty=True)
-    try:
-        angles = np.asarray(draws)
-    except ValueError as error:
-        raise InputError(f"draws must be a table of numbers but are not ({error}); give an array.") from error
-    if angles.ndim != 2 or observed.ndim != 1 or angles.shape[1] != observed.size:
-        raise InputError(
-            f"draws must have shape (draws, m) and truth (m,) but they have {angles.shape} and "
-            f"{observed.shape}; stack the draws of several chains with draws.reshape(-1, m)."
-        )
-    if angles.shape[0] == 0:
-        raise InputError("draws must hold at least one draw of each place but hold none; give some.")
-    if angles.dtype.kind not in "fiu":
-        raise InputError(f"draws must be real numbers but are of type {angles.dtype}; convert them first.")
-    return angles, wrapped(observed, TWO_PI)
-
-
-def _blocks(angles: NDArray[np.generic]) -> Iterator[tuple[slice, FloatArray]]:
-    """Yield some places at a time with a copy of their draws, wrapped, that may be overwritten."""
-    n, m = angles.shape
-    width = max(1, _BLOCK // n)
-    for start in range(0, m, width):
-        places = slice(start, min(start + width, m))
-        block = angles[:, places].astype(float)
-        if not np.isfinite(block).all():
-            draw, place = (int(i) for i in np.argwhere(~np.isfinite(block))[0])
-            raise InputError(
-                f"draws must be finite but draw {draw} of place {start + place} is {block[draw, place]}; "
-                "drop or fill it."
-            )
-        yield places, wrapped(block, TWO_PI)

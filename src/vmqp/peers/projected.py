@@ -1,0 +1,229 @@
+"""A projected Gaussian process: the angle of a plane vector whose two parts are Gaussian processes.
+
+The vectors z_i = r_i (cos θ_i, sin θ_i) have mean μ and covariance ``cov(z_i, z_j) = K_ij T`` with a 2×2 matrix T of
+determinant 1; the radii r_i are not observed. In its general form T is any such matrix. Here it is ``T = exp(E)`` with
+
+    E = [e_x e_y; e_y −e_x]:
+
+its long axis stands at half the angle of the vector e, and the ratio of its eigenvalues is exp(2|e|). The vectors μ and
+e have isotropic normal laws, so that a rotation of the data rotates the posterior: μ by its angle, e by twice that. The
+scale of z is not identified, so the kernel's variance is 1 by default.
+
+With the mean integrated out, ``log p(r) = Σ log r_i − ½ rᵀ A r`` (`vmqp.peers.radii`). One iteration draws the radii
+and moves T at given radii (`vmqp.peers.stretch`), then moves T and the kernel's parameters together with radii that
+follow (`vmqp.peers.collapsed`): given radii say twice as much of the parameters as the angles do, and hold them fast.
+
+Reference: Wang and Gelfand (2014), "Modeling space and space-time directional data using projected Gaussian
+processes".
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from vmqp.chain import State
+from vmqp.circle import FloatArray
+from vmqp.laws import projected_normal
+from vmqp.learning import Problem
+from vmqp.peers.collapsed import Frame, find_frame
+from vmqp.peers.places import solved
+from vmqp.peers.proposer import Proposer, start_proposer
+from vmqp.peers.radii import precision_of_radii
+from vmqp.peers.stretch import precisions, renew
+from vmqp.peers.task import Draw, PeerTask, Walker
+from vmqp.peers.walk import start_parameters
+from vmqp.precision import Cholesky
+from vmqp.sampling.random import fill_normal, seed_streams
+
+__all__ = ["ProjectedTask"]
+
+_CYCLES = 2  # over radii and stretch, for each move of all parameters
+_WANTED = 0.3
+_WIDEST = 1.0  # of the law of e from which chains start: with a vague prior it would be out of reach of the data
+
+
+class ProjectedTask(PeerTask):
+    """The chains of a `vmqp.peers.ProjectedGP`."""
+
+    model = "projected Gaussian process"
+    laws = tuple(f"projected/{name}" for name in ("x", "y", "xx", "xy", "yy"))
+    circular = ""
+    own_parameters = ("mean_x", "mean_y", "stretch_x", "stretch_y")
+
+    def __init__(
+        self, problem: Problem, warmup: int = 1000, thin: int = 1, *, mean_scale: float, stretch_scale: float
+    ) -> None:
+        super().__init__(problem, warmup, thin)
+        self.mean_scale, self.stretch_scale = mean_scale, stretch_scale
+
+    @property
+    def options(self) -> dict[str, float]:
+        """Scales of the normal laws of μ and e."""
+        return {"mean_scale": self.mean_scale, "stretch_scale": self.stretch_scale}
+
+    @property
+    def kinds(self) -> tuple[bool, bool]:
+        """All parameters move together."""
+        return bool(self.places.observed.exchanged) or self.stretch_scale > 0.0, False
+
+    def start(self, seed: int, chain: int) -> State:
+        """Parameters about the middle of their priors, and radii about one."""
+        rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(chain, 1)))
+        streams = seed_streams(np.random.SeedSequence(seed, spawn_key=(chain,)), 1)
+        # In the frame of the data's mean direction, so that a rotation of the data rotates the start.
+        frame = 2.0 * float(np.angle(np.exp(1j * self.problem.observed).sum()))
+        turn = np.array([[math.cos(frame), -math.sin(frame)], [math.sin(frame), math.cos(frame)]])
+        wide = min(self.stretch_scale, _WIDEST)
+        u, e = start_parameters(self.places, rng), wide * turn @ rng.standard_normal(2)
+        return start_proposer(np.append(u, e) if self.stretch_scale else u) | {
+            "u": u,
+            "stretch": e,
+            "radii": np.exp(0.5 * rng.standard_normal(self.problem.n)),
+            "mode": np.zeros(self.problem.n),
+            "stretch_step": np.array(math.log(0.5)),
+            "streams": streams,
+            "iteration": np.array(0),
+        }
+
+    def walker(self, state: State) -> "_Projected":
+        """Take a chain up."""
+        return _Projected(self, state)
+
+
+class _Point(NamedTuple):
+    """Parameters, with the law of the radii there."""
+
+    u: FloatArray
+    e: FloatArray
+    factor: Cholesky
+    A: FloatArray
+    """The precision of the radii."""
+    log_normaliser: float
+    """Of log p(r, θ), with the priors: all but Σ log r − ½ rᵀ A r."""
+
+
+class _Projected(Walker):
+    def __init__(self, task: ProjectedTask, state: State) -> None:
+        self._task, self._places, self._problem = task, task.places, task.places.observed
+        self._rng, self._radii = state["streams"].copy(), state["radii"].copy()
+        self._mode = state["mode"].copy()
+        self._u, self._e = state["u"].copy(), state["stretch"].copy()
+        self._step, self._iteration = float(state["stretch_step"]), int(state["iteration"])
+        count = self._u.size + (2 if task.stretch_scale else 0)
+        self._proposer = Proposer(state, np.empty((count, 0)), task.warmup)
+        angles = task.problem.observed
+        self._cos, self._sin = np.cos(angles), np.sin(angles)
+        self._room = np.empty((len(angles), len(angles)))
+        factor = self._places.factor(self._problem.values(self._u))
+        assert factor is not None, "the state's parameters have a factor"
+        self._factor: Cholesky = factor
+
+    def state(self) -> State:
+        return self._proposer.state() | {
+            "u": self._u.copy(),
+            "stretch": self._e.copy(),
+            "radii": self._radii.copy(),
+            "mode": self._mode.copy(),
+            "stretch_step": np.array(self._step),
+            "streams": self._rng.copy(),
+            "iteration": np.array(self._iteration),
+        }
+
+    @property
+    def iteration(self) -> int:
+        return self._iteration
+
+    @property
+    def acceptance(self) -> list[float]:
+        return list(self._proposer.acceptance)
+
+    def iterate(self) -> None:
+        M, task, warming = self._factor.M, self._task, self._iteration < self._task.warmup
+        given = (self._cos, self._sin, task.mean_scale, task.stretch_scale, self._radii, self._e)
+        rate = renew(self._rng, M, M.sum(axis=1), *given, math.exp(self._step), self._room, _CYCLES)
+        if warming and task.stretch_scale:
+            self._step += 2.0 / math.sqrt(self._iteration + 4.0) * (rate - _WANTED)
+        if self._proposer.movable:
+            self._move_together()
+            self._proposer.adapt(self._joint(self._u, self._e), self._iteration)
+        self._iteration += 1
+
+    def _joint(self, u: FloatArray, e: FloatArray) -> FloatArray:
+        return np.append(u, e) if self._task.stretch_scale else u
+
+    def _move_together(self) -> None:
+        """Propose parameters and stretch, with the radii that keep their coordinates."""
+        p = self._u.size
+        proposal = self._proposer.propose(self._rng, self._joint(self._u, self._e), 0, self._iteration)
+        u, e = proposal.u[:p], proposal.u[p:] if self._task.stretch_scale else self._e
+        gain, moved = -math.inf, None
+        values = self._problem.values(u)
+        factor = self._places.factor(values) if math.isfinite(self._problem.log_prior(u, values)) else None
+        if factor is not None:
+            here, there = self._point(self._u, self._e, self._factor), self._point(u, e, factor)
+            first = find_frame(here.A, np.exp(self._mode))
+            second = None if first is None else find_frame(there.A, np.exp(first.mode))
+            if first is not None and second is not None:
+                self._mode = first.mode  # a start for the next search, no more
+                moved = second.radii(first.rest(self._radii))
+                gain = _log_density(there, moved, second) - _log_density(here, self._radii, first)
+                gain += proposal.log_back
+        if self._proposer.judge(self._rng, 0, gain, self._iteration) and moved is not None:
+            assert factor is not None
+            self._u, self._e, self._factor, self._radii = u.copy(), e.copy(), factor, moved
+
+    def _point(self, u: FloatArray, e: FloatArray, factor: Cholesky) -> _Point:
+        weights = factor.M.sum(axis=1)
+        ones, spread = float(weights.sum()), self._task.mean_scale**2
+        A = np.empty_like(factor.M)
+        inverse, mean = precisions(e, ones, self._task.mean_scale)
+        precision_of_radii(factor.M, weights, self._cos, self._sin, inverse, mean, A)
+        size = math.hypot(*e)
+        normaliser = -factor.log_determinant + self._problem.log_prior(u)
+        for share in (size, -size):  # ½ log(1 + s² S / λ)
+            normaliser -= 0.5 * float(np.logaddexp(0.0, math.log(spread * ones) - share))
+        if self._task.stretch_scale:
+            normaliser -= 0.5 * (size / self._task.stretch_scale) ** 2
+        return _Point(u, e, factor, A, normaliser)
+
+    def draw(self) -> Draw:
+        values, L, M = self._problem.values(self._u), self._factor.L, self._factor.M
+        z = np.stack([self._radii * self._cos, self._radii * self._sin], axis=1)
+        weights = M.sum(axis=1)
+        T, inverse = _matrix(self._e), _matrix(-self._e)
+        place = self._places.conditional(values, L)
+        m = len(place.variances)
+        numbers = np.empty(2 * (m + 1))
+        fill_normal(self._rng, 0, numbers)
+        # μ | z is normal with precision S T⁻¹ + 1/s².
+        precision = float(weights.sum()) * inverse + np.eye(2) / self._task.mean_scale**2
+        root = np.linalg.cholesky(precision)
+        mean = np.linalg.solve(precision, inverse @ (weights @ z)) + np.linalg.solve(root.T, numbers[:2])
+        gap = z - mean
+        centre = mean + place.weights.T @ solved(L, gap)
+        drawn = centre + (place.root @ numbers[2:].reshape(m, 2)) @ np.linalg.cholesky(T).T
+        left_out = z - (M @ gap) / M.diagonal()[:, None]
+        spread = T[[0, 0, 1], [0, 1, 1]]
+        likelihood = projected_normal(
+            self._places.problem.observed, *left_out.T, *(spread[:, None] / M.diagonal())
+        )
+        law = np.stack([*centre.T, *(spread[:, None] * place.variances)])
+        pointwise = {"log_likelihood/angle": likelihood} | dict(zip(ProjectedTask.laws, law, strict=True))
+        own = dict(zip(ProjectedTask.own_parameters, [*mean.tolist(), *self._e.tolist()], strict=True))
+        return Draw(values | own, np.arctan2(drawn[:, 1], drawn[:, 0]), pointwise)
+
+
+def _log_density(point: _Point, radii: FloatArray, frame: Frame) -> float:
+    """Of the parameters and the radii's coordinates: Σ log r once for the plane, once for the logarithm."""
+    logs = float(np.log(radii).sum())
+    return point.log_normaliser + 2.0 * logs - 0.5 * float(radii @ point.A @ radii) - frame.log_volume
+
+
+def _matrix(e: FloatArray) -> FloatArray:
+    """exp of the symmetric matrix without trace that e stands for; its inverse is that of −e."""
+    size = math.hypot(*e)
+    share = math.sinh(size) / size if size > 1e-8 else 1.0
+    return np.array(
+        [[math.cosh(size) + share * e[0], share * e[1]], [share * e[1], math.cosh(size) - share * e[0]]]
+    )

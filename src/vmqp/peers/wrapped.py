@@ -1,0 +1,159 @@
+"""A wrapped Gaussian process: y = θ + 2πk on the line, with unknown winding numbers k.
+
+The observed θ is what is left of y ~ N(μ, K) when whole turns are lost. The mean μ has a uniform law on the circle. As
+k and k + 1 with μ and μ + 2π are the same, that is a flat law on the line for one of each such class, and μ is
+integrated out:
+
+    log p(θ, k | w) = −½ log|K| − ½ log 1ᵀM1 − ½ yᵀPy + const,    P = M − M11ᵀM / 1ᵀM1.
+
+So a rotation of the data rotates the posterior. One iteration draws the winding numbers (`vmqp.peers.windings`), then
+moves the parameters (`vmqp.peers.walk`). A kept draw adds μ | k and the new places by conditioning and wrapping.
+
+References: Jona-Lasinio, Gelfand and Jona-Lasinio (2012), "Spatial analysis of wave direction data using wrapped
+Gaussian processes".
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
+
+from vmqp.chain import State
+from vmqp.circle import TWO_PI, FloatArray
+from vmqp.laws import wrapped_normal
+from vmqp.peers.places import Places, solved
+from vmqp.peers.task import Draw, PeerTask, Walker
+from vmqp.peers.walk import ParameterWalk, start_walk
+from vmqp.peers.windings import turn_groups, turn_places
+from vmqp.precision import Cholesky
+from vmqp.sampling.random import fill_normal, seed_streams
+
+__all__ = ["WrappedTask"]
+
+_GROUPS = 20  # sets of neighbours whose winding is drawn in an iteration
+_BLUR = 0.7  # of the log distances by which chains start with different windings
+
+
+class _Sums(NamedTuple):
+    log_determinant: float
+    ones: float
+    """1ᵀM1"""
+    quadratic: float
+    """yᵀPy"""
+    places: int
+
+
+class WrappedTask(PeerTask):
+    """The chains of a `vmqp.peers.WrappedGP`."""
+
+    model = "wrapped Gaussian process"
+    laws = ("wrapped/mean", "wrapped/variance")
+    circular = "direction"
+    own_parameters = ("direction",)
+
+    def start(self, seed: int, chain: int) -> State:
+        """Parameters from the middle of their priors, and the angles unwrapped along a random tree of neighbours."""
+        rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(chain, 1)))
+        streams = seed_streams(np.random.SeedSequence(seed, spawn_key=(chain,)), 1)
+        walk = start_walk(self.places, rng)
+        values = self.places.observed.values(walk["u"])
+        return walk | {
+            "streams": streams,
+            "y": _unwrapped(self.places.covariance(values), self.problem.observed, rng),
+        }
+
+    def walker(self, state: State) -> "_Wrapped":
+        """Take a chain up."""
+        return _Wrapped(self.places, self.warmup, state)
+
+
+class _Wrapped(Walker):
+    def __init__(self, places: Places, warmup: int, state: State) -> None:
+        self._places = places
+        self._walk = ParameterWalk(places, warmup, state)
+        self._rng = state["streams"].copy()
+        self._y = state["y"].copy()
+        self._order = places.nearness
+        self._projected: tuple[Cholesky, FloatArray] | None = None
+
+    def state(self) -> State:
+        return self._walk.state() | {"streams": self._rng.copy(), "y": self._y.copy()}
+
+    def iterate(self) -> None:
+        P, scale = self._P(), self._walk.scale
+        product = P @ self._y
+        turn_places(self._rng, self._y, P, scale, product)
+        turn_groups(self._rng, self._y, P, scale, product, self._order, _GROUPS)
+        self._walk.move(self._rng, self._sums, _log_likelihood)
+
+    @property
+    def iteration(self) -> int:
+        return self._walk.iteration
+
+    @property
+    def acceptance(self) -> list[float]:
+        return self._walk.acceptance
+
+    def draw(self) -> Draw:
+        values, L = self._walk.values, self._walk.L
+        M = self._walk.factor.M / self._walk.scale
+        weights = M.sum(axis=1)
+        ones = float(weights.sum())
+        place = self._places.conditional(values, L)
+        m = len(place.variances)
+        numbers = np.empty(m + 1)
+        fill_normal(self._rng, 0, numbers)
+        mean = float(weights @ self._y) / ones + numbers[m] / math.sqrt(ones)
+        gap = self._y - mean
+        centre = mean + place.weights.T @ solved(L, gap[:, None])[:, 0]
+        angles = _on_circle(centre + place.root @ numbers[:m])
+        own = M.diagonal()
+        left_out = self._y - (M @ gap) / own
+        likelihood = wrapped_normal(self._places.problem.observed, left_out, 1.0 / own)
+        pointwise = {
+            "log_likelihood/angle": likelihood,
+            "wrapped/mean": _on_circle(centre),
+            "wrapped/variance": place.variances,
+        }
+        return Draw(values | {"direction": float(_on_circle(mean))}, angles, pointwise)
+
+    def _P(self) -> FloatArray:
+        factor = self._walk.factor
+        if self._projected is None or self._projected[0] is not factor:
+            weights = factor.M.sum(axis=1)
+            self._projected = factor, factor.M - np.outer(weights, weights / weights.sum())
+        return self._projected[1]
+
+    def _sums(self, factor: Cholesky) -> _Sums:
+        middle = self._y - self._y.mean()  # P has no use for a constant, and its digits would be lost
+        both = solved(factor.L, np.column_stack([middle, np.ones(len(middle))]))
+        ones = float(both[:, 1] @ both[:, 1])
+        rest = both[:, 0] - both[:, 1] * (float(both[:, 0] @ both[:, 1]) / ones)
+        return _Sums(factor.log_determinant, ones, float(rest @ rest), len(middle))
+
+
+def _log_likelihood(sums: _Sums, scale: float) -> float:
+    """Of the angles and their windings where the kernel matrix is multiplied by `scale`."""
+    free = (sums.places - 1) * math.log(scale)
+    return -0.5 * (sums.log_determinant + math.log(sums.ones) + free + sums.quadratic / scale)
+
+
+def _on_circle(values: FloatArray | float) -> FloatArray:
+    return np.asarray(np.remainder(np.asarray(values) + np.pi, TWO_PI) - np.pi)
+
+
+def _unwrapped(K: FloatArray, angles: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Each angle within half a turn of its neighbour on a tree of near places, which chance blurs."""
+    n = len(angles)
+    if n == 1:
+        return angles.copy()
+    spread = K.diagonal()[:, None] + K.diagonal() - 2.0 * K
+    blur = np.exp(_BLUR * rng.standard_normal((n, n)))
+    lengths = np.triu(np.maximum(spread, 1e-12) * blur, 1)
+    tree = minimum_spanning_tree(lengths)
+    order, before = breadth_first_order(tree, int(rng.integers(n)), directed=False)
+    y = angles.copy()
+    for i in order[1:]:
+        y[i] += TWO_PI * round((y[before[i]] - y[i]) / TWO_PI)
+    return y
