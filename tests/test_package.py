@@ -16,7 +16,7 @@ SOURCE = Path(vmqp.__file__).parent
 ROOMS = (
     ("_version", "chain", "errors"),
     ("circle",),
-    ("arcs", "priors"),
+    ("arcs", "laws", "priors"),
     ("kernels",),
     ("precision", "model"),
     ("sampling",),
@@ -25,7 +25,9 @@ ROOMS = (
     ("plots",),
     ("posterior",),
     ("regression",),
+    ("peers",),
     ("comparison", "report"),
+    ("paper",),
     ("demo",),
     ("cli",),
     ("__main__",),
@@ -71,6 +73,7 @@ def test_every_room_names_what_exists():
     for room in (
         "circle",
         "arcs",
+        "laws",
         "priors",
         "kernels",
         "precision",
@@ -84,7 +87,10 @@ def test_every_room_names_what_exists():
         "plots",
         "posterior",
         "regression",
+        "peers",
+        "peers.baselines",
         "comparison",
+        "paper",
         "report",
         "errors",
     ):

@@ -47,6 +47,18 @@ def test_a_table_a_json_object_and_files_agree(call):
     assert "--overwrite" in again.err
 
 
+def test_peers_stand_beside_the_kernels_and_fits_are_kept(call):
+    peers = ["--kernel", FIXED, "--peer", "wrapped", "--peer", "projected"]
+    answer = call([*COMPARE, "--folds", "1", *peers, *SHORT, "--json", "--out", "run"])
+    found = json.loads(answer.out)
+    assert set(found["models"]) == {FIXED, "wrapped GP", "projected GP"}
+    assert all(model["log_score"] is not None for model in found["models"].values())
+    for name in ("comparison.csv", "fits.csv"):
+        Path("run", name).unlink()  # as if it had been stopped before the end
+    again = json.loads(call([*COMPARE, "--folds", "1", *peers, *SHORT, "--json", "--out", "run"]).out)
+    assert again["models"] == found["models"]  # the seconds too: nothing was fitted again
+
+
 def test_fits_that_did_not_converge_exit_with_3(call):
     answer = call([*COMPARE, "--folds", "1", "--kernel", "exponential + nugget", *SHORT[:-1], "--quiet"])
     assert answer.code == 3
@@ -65,6 +77,8 @@ def test_what_is_wrong_is_said_before_the_first_fit(call):
         (["--folds", "0"], "folds"),
         (["--out", "note/run"], "--out"),
         (["--kernel", FIXED, "--kernel", FIXED], "more than once"),
+        (["--peer", "wraped"], "'wrapped', 'projected'"),
+        (["--peer", "wrapped", "--peer", "wrapped"], "more than once"),
         (["--chains", "1"], "--chains"),
         (["--noise", "lon"], "a column"),
     ):

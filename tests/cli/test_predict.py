@@ -45,6 +45,8 @@ def test_predictions_agree_with_the_posterior_and_the_held_out_rows(finished):
         "width",
         "observed",
         "crps",
+        "crps_arc",
+        "log_score",
     ]
     assert len(table) == 4  # a fifth of the 21 rows with an angle
     assert table["name"].str.slice(2).astype(int).is_monotonic_increasing  # in the order of the file
@@ -52,6 +54,8 @@ def test_predictions_agree_with_the_posterior_and_the_held_out_rows(finished):
     np.testing.assert_allclose(table["mean"], post.mean, rtol=1e-8)
     np.testing.assert_allclose(table[["lower", "upper"]], post.interval(0.9), rtol=1e-8)
     np.testing.assert_allclose(table["crps"], post.crps(table["observed"]), rtol=1e-8)
+    np.testing.assert_allclose(table["crps_arc"], post.crps(table["observed"], distance="arc"), rtol=1e-8)
+    np.testing.assert_allclose(table["log_score"], post.log_score(table["observed"]), rtol=1e-8)
     assert not set(post.X[:, 0]) & set(table["lon"])  # what is predicted was not learned from
 
 

@@ -1,4 +1,4 @@
-"""`vmqp compare`: kernels on the same splits of a table, as a table in the terminal, a JSON object, or CSV files."""
+"""`vmqp compare`: kernels and peers on the same splits of a table; a table in the terminal, JSON, or CSV files."""
 
 import math
 import os
@@ -18,6 +18,7 @@ from vmqp.cli.output import Terminal
 from vmqp.cli.request import Noise
 from vmqp.comparison import Comparison, compare
 from vmqp.errors import InputError
+from vmqp.peers import ProjectedGP, WrappedGP
 from vmqp.priors import HalfNormal
 from vmqp.regression import CircularRegressor
 from vmqp.regression.text import kernel_from_text
@@ -29,7 +30,9 @@ __all__ = ["KERNELS", "Options", "run_comparison"]
 
 KERNELS = ("exponential + nugget", "gaussian + nugget", "matern32 + nugget", "exponential")
 """The models that are compared where none is given; the last is the paper's."""
+PEERS = {"wrapped": WrappedGP, "projected": ProjectedGP}
 _FILES = ("comparison.csv", "fits.csv")
+_KEPT = "fits"
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,7 @@ class Options:
     folds: int
     test: str
     kernels: tuple[str, ...]
+    peers: tuple[str, ...]
     metric: str
     drift: str
     noise: str
@@ -71,7 +75,8 @@ def run_comparison(options: Options, terminal: Terminal, *, allow_unconverged: b
     models = _models(options, noise)
     for model in models.values():
         table = model.fit(chosen.inputs, chosen.angles).data_.table
-        kernel_from_text(model.kernel, table, options.metric)
+        if model.kernel is not None:
+            kernel_from_text(model.kernel, table, options.metric)
     out = None if options.out is None else Path(options.out)
     _check_out(out, options.overwrite)
     terminal.say(*chosen.dropped)
@@ -85,6 +90,7 @@ def run_comparison(options: Options, terminal: Terminal, *, allow_unconverged: b
                 test=test,
                 seed=options.seed,
                 executor=engine_for(engine, len(chosen.angles)),
+                checkpoint=None if out is None else out / _KEPT,
                 progress=terminal.progress,
             )
     except KeyboardInterrupt:
@@ -103,27 +109,30 @@ def run_comparison(options: Options, terminal: Terminal, *, allow_unconverged: b
     return code
 
 
-def _models(options: Options, noise: Noise) -> dict[str, CircularRegressor]:
+def _models(options: Options, noise: Noise) -> dict[str, Any]:
     kernels = options.kernels or KERNELS
     settings = {"none": None, "learned": HalfNormal(50.0), "fixed": noise.value}
-    doubled = [name for name in kernels if kernels.count(name) > 1]
-    if doubled:
-        raise InputError(f"--kernel {doubled[0]!r} was given more than once: give each kernel once.")
-    return {
-        name: CircularRegressor(
-            period=number_or_name(options.period),
-            kernel=name,
-            metric=options.metric,
-            drift=options.drift,
-            noise=settings[noise.kind],
-            warmup=options.warmup,
-            chains=options.chains,
-            draws=options.draws,
-            seed=options.seed,
-            until=Converged(ess=options.target_ess),
-        )
+    for option, given in (("--kernel", kernels), ("--peer", options.peers)):
+        doubled = [name for name in given if given.count(name) > 1]
+        if doubled:
+            raise InputError(f"{option} {doubled[0]!r} was given more than once: give each once.")
+    unknown = [name for name in options.peers if name not in PEERS]
+    if unknown:
+        raise InputError(f"--peer is {unknown[0]!r}, but the choices are {', '.join(map(repr, PEERS))}.")
+    run: dict[str, Any] = {
+        "period": number_or_name(options.period),
+        "metric": options.metric,
+        "warmup": options.warmup,
+        "chains": options.chains,
+        "draws": options.draws,
+        "seed": options.seed,
+        "until": Converged(ess=options.target_ess),
+    }
+    models: dict[str, Any] = {
+        name: CircularRegressor(kernel=name, drift=options.drift, noise=settings[noise.kind], **run)
         for name in kernels
     }
+    return models | {f"{name} GP": PEERS[name](**run) for name in options.peers}
 
 
 def _check_out(out: Path | None, overwrite: bool) -> None:
@@ -219,7 +228,7 @@ def _differences(models: pd.DataFrame) -> Table:
 
 
 def _headed(title: str, *headings: str) -> Table:
-    table = Table("kernel", box=None, pad_edge=False, title=title, title_justify="left")
+    table = Table("model", box=None, pad_edge=False, title=title, title_justify="left")
     for heading in headings:
         table.add_column(heading, justify="right", no_wrap=True)
     return table

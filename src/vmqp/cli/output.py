@@ -21,6 +21,7 @@ __all__ = ["Terminal"]
 
 _SCORES = (
     ("crps", "mean CRPS", "smaller is better; 0 is perfect", "{:.4f}"),
+    ("crps_arc", "mean arc CRPS", "the same in the angle's unit", "{:.4g}"),
     ("log_score", "mean log score", "larger is better", "{:.3f}"),
     ("coverage_50", "in the 50 % arcs", "should be near 50 %", "{:.0%}"),
     ("coverage_90", "in the 90 % arcs", "should be near 90 %", "{:.0%}"),

@@ -149,6 +149,8 @@ def _predictions(work: Work, posterior: Posterior) -> Sheet:
     if truth is not None and work.request.observed is not None:
         written[work.request.observed] = list(work.places.columns[work.request.observed])
         written["crps"] = _numbers(posterior.crps(truth))
+        written["crps_arc"] = _numbers(posterior.crps(truth, distance="arc"))
+        written["log_score"] = _numbers(posterior.log_score(truth))
     return work.places.with_columns(written)
 
 
@@ -164,6 +166,7 @@ def _scores(posterior: Posterior, truth: FloatArray | None) -> dict[str, float |
         return None
     return {
         "crps": _finite(posterior.crps(truth).mean()),
+        "crps_arc": _finite(posterior.crps(truth, distance="arc").mean()),
         "log_score": _finite(posterior.log_score(truth).mean()),
         "coverage_50": _finite(posterior.coverage(truth, 0.5)),
         "coverage_90": _finite(posterior.coverage(truth, 0.9)),

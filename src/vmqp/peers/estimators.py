@@ -84,7 +84,7 @@ class WrappedGP(_Peer):
     >>> import numpy as np
     >>> X = np.linspace(0.0, 4.0, 9)[:, None]
     >>> y = np.mod(80.0 * X[:, 0] + 300.0, 360.0)
-    >>> WrappedGP(period=360, draws=200, progress=False).fit(X, y).predict([[2.25]]).round(-1)
+    >>> WrappedGP(period=360, progress=False).fit(X, y).predict([[2.25]]).round(-1)
     array([120.])
     """
 
@@ -148,7 +148,7 @@ class ProjectedGP(_Peer):
     >>> import numpy as np
     >>> X = np.linspace(0.0, 4.0, 9)[:, None]
     >>> y = np.mod(80.0 * X[:, 0] + 300.0, 360.0)
-    >>> ProjectedGP(period=360, draws=200, progress=False).fit(X, y).predict([[2.25]]).round(-1)
+    >>> ProjectedGP(period=360, progress=False).fit(X, y).predict([[2.25]]).round(-1)
     array([120.])
     """
 

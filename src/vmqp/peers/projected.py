@@ -40,7 +40,7 @@ __all__ = ["ProjectedTask"]
 
 _CYCLES = 2  # over radii and stretch, for each move of all parameters
 _WANTED = 0.3
-_WIDEST = 1.0  # of the law of e from which chains start: with a vague prior it would be out of reach of the data
+_WIDEST = 1.0  # deviation of e at the start: with a vague prior it would be out of reach of the data
 
 
 class ProjectedTask(PeerTask):

@@ -43,6 +43,8 @@ def compare(first: "Posterior", second: "Posterior", y_true: npt.ArrayLike | Non
         }
         if y_true is not None:
             row["crps"] = pair[name].crps(y_true).mean()
+            # In turns, as the log score, so that units do not matter.
+            row["crps_arc"] = pair[name].crps(y_true, distance="arc").mean() / pair[name].period
             row["log_score"] = (pair[name].log_score(y_true) + shift[name]).mean()
         row["kernel"] = pair[name].attributes["kernel"]
         rows[name] = row

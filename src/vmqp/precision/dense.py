@@ -216,7 +216,7 @@ def try_cholesky_triangle(triangle: FloatArray, d: int) -> Cholesky | None:
     upper, info = dpotrf(work.T, lower=0, clean=1, overwrite_a=1)
     if info != 0:
         return None
-    # The ratio of the diagonal alone is no test: with a smooth kernel it can be 1e7 times the reciprocal condition number.
+    # The diagonal alone is no test: with a smooth kernel that ratio can be 1e7 times the reciprocal condition number.
     diagonal = upper.diagonal()
     if not (diagonal.min() / diagonal.max()) ** 2 >= _CLEARLY_REGULAR:
         rcond, info = dpocon(upper, norm)

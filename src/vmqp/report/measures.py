@@ -7,7 +7,7 @@ import numpy as np
 
 from vmqp import scores
 from vmqp.arcs import in_arc
-from vmqp.circle import FloatArray, difference
+from vmqp.circle import TWO_PI, FloatArray, difference
 from vmqp.report.content import Measure
 from vmqp.report.meanings import parameter_meaning
 from vmqp.report.words import Angles, ess_words, number, percent, rhat_words
@@ -135,25 +135,34 @@ def _held(posterior: "Posterior", truth: FloatArray, known: Any, share: float) -
 
 
 def _crps(posterior: "Posterior", truth: FloatArray, known: Any) -> tuple[Measure, ...]:
-    """The model's score beside that of a guess which ignores the places: the observed angles themselves."""
+    """The model's scores, by 1 − cos and by arc length, beside those of a guess which ignores the places.
+
+    That guess is the observed angles themselves, at most 1,000 of them.
+    """
     to_radians = posterior.range.to_radians
-    if known.size == truth.size:
-        own = float(np.mean(posterior.crps(truth)))
-    else:
-        draws = posterior.draws[..., known].reshape(-1, known.size)
-        own = float(np.mean(scores.crps(to_radians(draws), to_radians(truth[known]))))
+    aim = to_radians(truth[known])
     observed = np.asarray(to_radians(posterior.y), dtype=float)
     thinned = observed[:: -(-observed.size // 1000)]
-    plain = float(
-        np.mean(scores.crps(np.repeat(thinned[:, None], known.size, axis=1), to_radians(truth[known])))
-    )
-    words = "mean distance of the whole prediction from the truth; 0 is perfect, smaller is better."
-    if not plain > 0:
-        return (Measure("CRPS", (number(own),), words),)
-    gain = 1 - own / plain
-    side = f"{abs(gain):.0%}".replace("%", " %") + (" better" if gain >= 0 else " worse")
-    words += f" Guessing from the observed angles alone, wherever the place, scores {number(plain)}: this is {side}."
-    return (Measure("CRPS", (number(own),), words, gain > 0),)
+    guess = np.repeat(thinned[:, None], known.size, axis=1)
+    draws = to_radians(posterior.draws[..., known].reshape(-1, known.size))
+    unit = posterior.period / TWO_PI
+    measures = []
+    for name, distance, scale, words in (
+        ("CRPS", "cosine", 1.0, "mean distance of the whole prediction from the truth"),
+        ("Arc CRPS", "arc", unit, "the same with the arc length as distance, in the unit of the angles"),
+    ):
+        own = scale * float(np.mean(scores.crps(draws, aim, distance=distance)))
+        plain = scale * float(np.mean(scores.crps(guess, aim, distance=distance, unbiased=False)))
+        words += "; 0 is perfect, smaller is better."
+        if not plain > 0:
+            measures.append(Measure(name, (number(own),), words))
+            continue
+        gain = 1 - own / plain
+        side = f"{abs(gain):.0%}".replace("%", " %") + (" better" if gain >= 0 else " worse")
+        words += f" Guessing from the observed angles alone, wherever the place, scores {number(plain)}: "
+        words += f"this is {side}."
+        measures.append(Measure(name, (number(own),), words, gain > 0))
+    return tuple(measures)
 
 
 def _written(name: str, column: str, value: float, angles: Angles) -> str:
