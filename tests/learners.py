@@ -34,6 +34,7 @@ CASES = {
     "bridge": ({}, {"bridge": 3}),
     "augmented bridge": ({}, {"bridge": 3, "bridging": "augmented"}),
     "from the angles": ({}, {"inner_start": "angles"}),
+    "aligned start": ({}, {"inner_start": "aligned"}),
     "bridge from the angles": ({"noise": BROAD}, {"bridge": 2, "inner_start": "angles"}),
     "drag": ({}, {"drag": 3}),
     "drag, noisy": ({"noise": BROAD}, {"drag": 2}),

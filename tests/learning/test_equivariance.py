@@ -19,6 +19,7 @@ TURNED = {
     "bridge": ({}, {"bridge": 3}),
     "drag": ({}, {"drag": 3}),
     "from the angles": ({}, {"inner_start": "angles"}),
+    "aligned start": ({}, {"inner_start": "aligned"}),
     "walking direction": ({}, {"steps": (0.3, 0.3, 0.3, 0.3)}),
     "no new places": ({"new": None}, {}),
 }

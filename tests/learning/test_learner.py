@@ -237,7 +237,7 @@ def test_a_kernel_of_several_columns():
 
 BAD_METHODS = {
     "sampler": ({"sampler": "gibbs"}, r"sampler is 'gibbs': give one of 'hybrid', 'heatbath', 'augmented'"),
-    "inner start": ({"inner_start": None}, r"inner_start is None: give one of 'angles', 'persistent'"),
+    "inner start": ({"inner_start": None}, r"inner_start is None: give one of 'angles', 'persistent', 'aligned'"),
     "bridging": ({"bridging": "plain"}, r"bridging is 'plain': give one of 'heatbath', 'augmented'"),
     "inner steps": ({"inner_steps": 0}, r"inner_steps is 0, .*: give a whole number, at least 1"),
     "inner steps as a fraction": ({"inner_steps": 2.5}, r"inner_steps is 2.5, .*: give a whole number"),

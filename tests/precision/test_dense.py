@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 
 from vmqp.errors import InputError, NotPositiveDefiniteError
-from vmqp.precision import DensePrecision, factorise, try_factorise
+from vmqp.precision import (
+    DensePrecision,
+    factorise,
+    try_cholesky_triangle,
+    try_factorise,
+    try_factorise_triangle,
+)
+from vmqp.precision.dense import SMALLEST_RCOND
 
 
 def exponential(d, seed=0):
@@ -163,3 +170,51 @@ def test_pickles():
     copy = pickle.loads(pickle.dumps(precision))
     assert isinstance(copy, DensePrecision)
     np.testing.assert_array_equal(copy.M, precision.M)
+
+
+# A factor without the inverse
+
+
+def triangle_of(K):
+    return K[np.tril_indices(len(K))]
+
+
+@pytest.mark.parametrize("d", [1, 2, 30, 150])
+def test_a_factor_is_that_of_the_precision(d):
+    K = exponential(d)
+    factor, precision = try_cholesky_triangle(triangle_of(K), d), factorise(K)
+    np.testing.assert_allclose(factor.L, precision.L, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(factor.M, precision.M, rtol=1e-9, atol=1e-9)
+    np.testing.assert_array_equal(factor.M, factor.M.T)
+    assert factor.log_determinant == pytest.approx(precision.log_determinant, rel=1e-12)
+    assert factor.L.flags.c_contiguous
+    np.testing.assert_allclose(factor.L @ factor.L.T, K, rtol=1e-12)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -1.0])
+def test_no_factor_of_a_matrix_that_has_none(value):
+    assert try_cholesky_triangle(np.array([value]), 1) is None
+    assert try_cholesky_triangle(np.array([1.0, 1.0, 1.0]), 2) is None
+
+
+def test_a_factor_is_refused_where_the_inverse_is():
+    """Smooth kernels come to the limit with a diagonal of the factor that looks harmless."""
+    places, kept, refused = np.linspace(0.0, 1.0, 12), 0, 0
+    for scale in np.geomspace(0.05, 0.9, 60):
+        K = np.exp(-0.5 * ((places[:, None] - places) / scale) ** 2)
+        rcond = 1.0 / np.linalg.cond(K, 1)
+        factor, precision = (
+            make(triangle_of(K), 12) for make in (try_cholesky_triangle, try_factorise_triangle)
+        )
+        if rcond > 10.0 * SMALLEST_RCOND:
+            assert factor is not None
+            assert precision is not None
+            ones = factor.M.sum()
+            assert ones == pytest.approx(np.square(np.linalg.solve(factor.L, np.ones(12))).sum(), rel=0.05)
+            kept += 1
+        elif rcond < 0.1 * SMALLEST_RCOND:
+            assert factor is None
+            assert precision is None
+            refused += 1
+    assert kept > 10
+    assert refused > 5

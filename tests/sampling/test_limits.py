@@ -6,6 +6,7 @@ import pytest
 import vmqp
 from vmqp.errors import InputError
 from vmqp.sampling import SAMPLERS, build_sampler, make_target, seed_streams
+from vmqp.sampling.augmented import augmentation
 
 
 @pytest.mark.parametrize("strength", [1e-300, 1e-162, 1e-150])
@@ -45,3 +46,13 @@ def test_a_huge_diagonal_does_not_slow_a_sampler_down():
             :, 0
         ]
         assert abs(np.corrcoef(cosine[1:], cosine[:-1])[0, 1]) < 0.6, name
+
+
+def test_augmentation_of_places_that_hardly_know_each_other():
+    """LAPACK's search for the largest eigenvalue alone fails on some matrices that are almost the identity."""
+    places = np.concatenate([[1.2, 1.7, 3.3, 5.2, 5.7, 7.7, 8.2], np.arange(0.5, 10.0)])
+    gaps = places[:, None] - places
+    for length in np.linspace(0.02, 0.06, 200):
+        M = np.linalg.inv(np.exp(-0.5 * (gaps / length) ** 2))
+        factor = augmentation(make_target(M, np.zeros((len(M), 2))), "scalar")
+        assert factor is not None

@@ -73,6 +73,7 @@ PROBLEMS = {
 METHODS = {
     "exchange": Method(),
     "exchange from the angles": Method(inner_start="angles"),
+    "exchange from equal angles": Method(inner_start="aligned"),
     "bridge 1": Method(bridge=1),
     "bridge 5": Method(bridge=5),
     "bridge 5 from the angles": Method(bridge=5, inner_start="angles"),

@@ -238,6 +238,16 @@ def compare(
             show_default=False,
         ),
     ] = None,
+    peer: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Another model beside them: wrapped or projected, a Gaussian process with exponential kernel and "
+            "nugget; give it once for each.",
+            metavar="NAME",
+            rich_help_panel=a.MODEL,
+            show_default=False,
+        ),
+    ] = None,
     metric: a.Metric = "euclidean",
     drift: a.Drift = "auto",
     noise: a.Noise = "none",
@@ -253,7 +263,7 @@ def compare(
     out: Annotated[
         str | None,
         typer.Option(
-            help="Directory for comparison.csv (models) and fits.csv (each fit).",
+            help="Directory for comparison.csv (models), fits.csv (each fit) and the fits that are done.",
             metavar="DIR",
             rich_help_panel=a.OUTPUT,
         ),
@@ -264,9 +274,10 @@ def compare(
         bool, typer.Option("--quiet", help="Show no progress.", rich_help_panel=a.OUTPUT)
     ] = False,
 ) -> int:
-    """Compare kernels by how well they predict angles that they have not seen.
+    """Compare models by how well they predict angles that they have not seen.
 
-    Every kernel is fitted to the same random splits of the rows. Smaller CRPS is better; a difference from the best
+    Every model is fitted to the same random splits of the rows. With --out each fit is kept there as soon as it is
+    done: the same command again goes on from them. Smaller CRPS is better; a difference from the best
     counts if it is large beside its standard error.
     """
     from vmqp.cli.compare import Options, run_comparison
@@ -280,6 +291,7 @@ def compare(
         folds=folds,
         test=test,
         kernels=tuple(kernel or ()),
+        peers=tuple(peer or ()),
         metric=metric,
         drift=drift,
         noise=noise,
@@ -293,6 +305,36 @@ def compare(
         overwrite=overwrite,
     )
     return run_comparison(options, Terminal(as_json=json, quiet=quiet), allow_unconverged=allow_unconverged)
+
+
+@app.command(epilog="Example: vmqp paper fig1 fig4 --quick --out paper/")
+def paper(
+    names: Annotated[
+        list[str],
+        typer.Argument(
+            help="Figures and tables by name, or all, or list.", metavar="NAME", show_default=False
+        ),
+    ],
+    out: Annotated[
+        str, typer.Option(help="Directory; each item has one in it.", metavar="DIR")
+    ] = "paper-output",
+    quick: Annotated[bool, typer.Option("--quick", help="A short run, under 90 s for each.")] = False,
+    data: Annotated[
+        str | None, typer.Option(help="File of the data, if not the usual.", metavar="FILE")
+    ] = None,
+    engine: a.Engine = "auto",
+    seed: a.Seed = 0,
+    quiet: a.Quiet = False,
+) -> int:
+    """Make the figures and tables of the paper anew, with what they show beside it.
+
+    Each is a directory with pictures (PNG, SVG), numbers (CSV), a text (NAME.md) and NAME.json.
+    """
+    from vmqp.cli.output import Terminal
+    from vmqp.cli.paper import Options, run_paper
+
+    options = Options(tuple(names), out, quick, engine, data, seed)
+    return run_paper(options, Terminal(as_json=False, quiet=quiet))
 
 
 @app.command(epilog="Example: vmqp demo --out wind/")

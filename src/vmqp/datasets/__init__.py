@@ -1,10 +1,24 @@
-"""Data to try things on.
+"""Data to try things on: generated, read from files, or downloaded.
 
 >>> from vmqp import datasets
 >>> datasets.wind_field(stations=3, held_out=2, seed=1).frame.columns.tolist()
 ['station', 'longitude', 'latitude', 'direction']
+>>> datasets.generated_gait(points=10).by
+'gradient'
 """
 
+from vmqp.datasets.gait import Gait, read_gait
+from vmqp.datasets.germany import read_wind, wind_germany
+from vmqp.datasets.running import gait_angles, generated_gait
 from vmqp.datasets.windfield import WindField, wind_field
 
-__all__ = ["WindField", "wind_field"]
+__all__ = [
+    "Gait",
+    "WindField",
+    "gait_angles",
+    "generated_gait",
+    "read_gait",
+    "read_wind",
+    "wind_field",
+    "wind_germany",
+]

@@ -29,8 +29,11 @@ class Method:
 
     sampler: Literal["hybrid", "heatbath", "augmented"] = "hybrid"
     """Of the angles: hybrid, heat bath and over-relaxation alone, or the paper's augmentation with λ1."""
-    inner_start: Literal["angles", "persistent"] = "persistent"
+    inner_start: Literal["angles", "persistent", "aligned"] = "persistent"
     """Where an inner chain starts: where the last one ended, or at the current angles, as in the paper.
+
+    "aligned" is "persistent" with a first field of equal angles and not of random ones. Along a closed curve of places
+    a random field can wind round the circle, and hold its winding for longer than any chain.
 
     Observed angles can lie far from what the model expects before it sees any, as about a vortex: a chain from there
     takes longer to forget its start than the probes of the warm-up, which begin at typical fields, can tell.
@@ -56,7 +59,7 @@ class Method:
     def __post_init__(self) -> None:
         choices = {
             "sampler": ("hybrid", "heatbath", "augmented"),
-            "inner_start": ("angles", "persistent"),
+            "inner_start": ("angles", "persistent", "aligned"),
             "bridging": ("heatbath", "augmented"),
         }
         for name, allowed in choices.items():

@@ -47,6 +47,9 @@ def start(problem: Problem, method: Method, maximum: Maximum, seed: int, chain: 
     )
     inner_counters = start_counters(inner, streams)
     fictitious = _turned(inner.init(streams).x, frame)
+    if method.inner_start == "aligned":
+        aim = frame if problem.no_drift else direction
+        fictitious = _turned(np.stack([np.ones((1, problem.d)), np.zeros((1, problem.d))]), aim)
     outer_counters = inner_counters
     if problem.latent.start < problem.d:
         latent = angles_target(problem, point, x, direction - frame, pull, frame)

@@ -222,7 +222,7 @@ class Walker:
         if there is None:
             return 0.0
         here = Present(self.point, self.x, self.known, self.direction, self.noise)
-        start = self.fictitious if self.method.inner_start == "persistent" else self.x
+        start = self.x if self.method.inner_start == "angles" else self.fictitious
         length = self.inner_length
         outcome = exchange(
             self.rng, self.problem, self.method, here, there, direction, start, length, self.inner, adapting

@@ -23,6 +23,7 @@ from vmqp.tables.words import shown
 
 __all__ = ["ProjectedGP", "WrappedGP"]
 
+_VAGUEST = 1000.0  # vectors that all point one way are as long as that, and beyond rounding tells on them
 _TAKEN = {"direction", "mean_x", "mean_y", "stretch_x", "stretch_y"}
 
 
@@ -195,8 +196,10 @@ class ProjectedGP(_Peer):
 
     def _task(self, problem: Problem, warmup: int, thin: int) -> ProjectedTask:
         mean, stretch = self.mean_scale, self.stretch_scale
-        if not is_finite_number(mean) or mean <= 0.0:
-            raise InputError(f"mean_scale is {shown(mean)}: give a positive number such as 2.0.")
+        if not is_finite_number(mean) or not 0.0 < mean <= _VAGUEST:
+            raise InputError(
+                f"mean_scale is {shown(mean)}: give a positive number such as 2.0, at most {_VAGUEST:g}."
+            )
         if not is_finite_number(stretch) or stretch < 0.0:
             raise InputError(f"stretch_scale is {shown(stretch)}: give 0 for none, or a number such as 0.5.")
         return ProjectedTask(problem, warmup, thin, mean_scale=float(mean), stretch_scale=float(stretch))

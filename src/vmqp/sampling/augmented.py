@@ -79,7 +79,10 @@ def _largest_eigenvalue(hollow: Any, diagonal: Array, scale: Array) -> float:
     if isinstance(hollow, np.ndarray):
         matrix = hollow * np.outer(root, root)
         np.fill_diagonal(matrix, diagonal / scale)
-        return float(eigvalsh(matrix, subset_by_index=[size - 1, size - 1])[0])
+        try:
+            return float(eigvalsh(matrix, subset_by_index=[size - 1, size - 1])[0])
+        except np.linalg.LinAlgError:  # LAPACK's search for one of them can fail where all are nearly equal
+            return float(eigvalsh(matrix, driver="ev")[-1])
     own = diagonal / scale
     rows = np.asarray(abs(hollow).sum(axis=1)).ravel()
     if not rows.any():

@@ -1,0 +1,84 @@
+"""One item from its name to its files."""
+
+import os
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from vmqp.errors import InputError, InterruptedWarning
+from vmqp.paper.catalogue import find
+from vmqp.paper.frame import Outcome, Setting
+from vmqp.paper.write import unwritable, write_outcome
+
+__all__ = ["make"]
+
+
+def make(
+    name: str,
+    *,
+    out: str | os.PathLike[str],
+    quick: bool = False,
+    engine: Any = None,
+    data: str | os.PathLike[str] | None = None,
+    progress: bool | None = None,
+    seed: int = 0,
+) -> Outcome:
+    """Make a figure or table of the paper and write it into ``out/name``.
+
+    Parameters
+    ----------
+    name
+        One of `list_items`.
+    out
+        A directory; it is made if it is not there. The files are pictures (PNG and SVG), numbers (CSV), ``name.md``
+        with what the paper shows, what we got and whether they agree, and ``name.json`` with seed, versions and time.
+    quick
+        A short run of under 90 s on two cores, whose text says so.
+    engine
+        Where chains run: "threads", "processes", "dask://host:port" or an executor; None chooses.
+    data
+        A file of data, for the items that need one.
+    progress
+        Show the chains' progress; None does so in a terminal.
+    seed
+        The same seed gives the same numbers, times aside.
+    """
+    item = find(name)
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise InputError(f"seed is {seed!r}: give a whole number of at least 0.")
+    source = None if data is None else Path(data)
+    if source is not None and not source.is_file():
+        raise InputError(f"there is no file {str(source)!r}: give the path of the data with --data.")
+    folder = Path(out) / name
+    _make_folder(folder)
+    setting = Setting(out=folder, quick=quick, engine=engine, data=source, progress=progress, seed=seed)
+    begin = time.perf_counter()
+    outcome = _made(item.maker(), setting)
+    write_outcome(name, item, outcome, setting, time.perf_counter() - begin)
+    return outcome
+
+
+def _made(maker: Callable[[Setting], Outcome], setting: Setting) -> Outcome:
+    """Draw in matplotlib's own style, whatever the user's, so that the pictures are the same everywhere.
+
+    Chains that Ctrl-C stopped return what they have; a figure made of it would pass for a whole one.
+    """
+    import matplotlib.style
+
+    with matplotlib.style.context("default"), warnings.catch_warnings():
+        warnings.simplefilter("error", InterruptedWarning)
+        try:
+            return maker(setting)
+        except InterruptedWarning as stopped:
+            raise KeyboardInterrupt from stopped
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise PermissionError(13, "it is not writable")
+    except OSError as error:
+        raise unwritable(folder, error) from error

@@ -1,0 +1,155 @@
+"""Circular CRPS of six models on the wind data: ``tab:wind``.
+
+The shares of test stations are the paper's, seven splits of each. Its seeds are not published; ours are those of the
+published code's split (18) and six more. All models get the same splits, and the climatology, which is the training
+directions themselves, stands beside them: what is not better than that has learned nothing from the places.
+
+The CRPS with d = 1 − cos (``app:crps``) sees a law only through its mean vector; the CRPS with the arc length and the
+log score stand beside it.
+"""
+
+import math
+import time
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from vmqp import scores
+from vmqp.circle import FloatArray
+from vmqp.comparison import Comparison, compare
+from vmqp.paper.frame import Outcome, Setting
+from vmqp.paper.table1_models import NUGGET, PAPER, make_models
+from vmqp.paper.table1_picture import picture
+from vmqp.paper.wind_task import stations
+
+__all__ = ["SEEDS", "make"]
+
+SEEDS = (18, 1, 2, 3, 4, 5, 6)
+"""Of the splits: ``np.random.RandomState(seed).choice(260, held, replace=False)`` are the test stations."""
+_SHARES = (0.1, 0.2, 0.3, 0.4)
+_CLIMATOLOGY = "climatology"
+_LIMIT = 1.02
+_WANTED = 0.057
+
+
+def make(setting: Setting) -> Outcome:
+    """Fit all models to all splits; fits that are done are kept in ``fits`` and not made again."""
+    data, source = stations(setting)
+    shares, seeds = ((0.2,), SEEDS[:1]) if setting.quick else (_SHARES, SEEDS)
+    models = make_models(setting, elevation="elevation_m" in data)
+    began = time.perf_counter()
+    parts = {share: _compared(setting, models, data, share, seeds) for share in shares}
+    seconds = time.perf_counter() - began
+    fits = pd.concat([_with_seeds(part, share, seeds) for share, part in parts.items()], ignore_index=True)
+    table = pd.concat([_rows(part, share, data, seeds) for share, part in parts.items()], ignore_index=True)
+    worst = float(fits["rhat"].max())
+    working = float(fits["seconds"].sum())
+    return Outcome(
+        figures={"table1": picture(table)},
+        tables={"table1": table, "table1_fits": fits},
+        paper=(
+            "Mean and standard deviation of the CRPS over seven random splits. vMQP with the exponential kernel is "
+            "best from 20 % test stations on (0.060, 0.057, 0.061), with the Gaussian one at 10 % (0.057); the "
+            "projected Gaussian process has 0.063 to 0.072, the wrapped one 0.221 to 0.399."
+        ),
+        ours=f"{source}. {_in_words(table)}",
+        agrees=_agreement(table, quick=setting.quick),
+        length=(
+            f"{len(fits)} fits of 4 chains until R-hat is below {_LIMIT} and each parameter and angle has 200 "
+            f"effective samples (smallest {fits['ess'].min():.0f}, largest R-hat {worst:.3f}). The paper ran 200,000 "
+            "iterations of one chain and states no effective sample size."
+            + (" This was a quick run: one split, short chains, not to be quoted." if setting.quick else "")
+        ),
+        facts={
+            "data": source,
+            "seeds": ", ".join(map(str, seeds)),
+            "fits": len(fits),
+            "rhat": worst,
+            "ess": float(fits["ess"].min()),
+            "seconds_of_this_call": seconds,
+            "seconds_of_all_fits": working,
+        },
+    )
+
+
+def _split(rows: int, share: float, seed: int) -> tuple[Any, Any]:
+    held = np.sort(np.random.RandomState(seed).choice(rows, round(share * rows), replace=False))
+    return np.setdiff1d(np.arange(rows), held), held
+
+
+def _compared(
+    setting: Setting, models: dict[str, Any], data: pd.DataFrame, share: float, seeds: tuple[int, ...]
+) -> Comparison:
+    columns = [name for name in ("longitude", "latitude", "elevation_m") if name in data]
+    return compare(
+        models,
+        data[columns],
+        data["dd10_deg"],
+        splits=[_split(len(data), share, seed) for seed in seeds],
+        executor=setting.executor(len(data)),
+        checkpoint=None if setting.quick else setting.out / "fits" / f"{100 * share:.0f}",
+        progress=setting.progress,
+    )
+
+
+def _with_seeds(part: Comparison, share: float, seeds: tuple[int, ...]) -> pd.DataFrame:
+    fits = part.fits.copy()
+    fits.insert(0, "test", share)
+    fits.insert(2, "seed", [seeds[fold] for fold in fits["fold"]])
+    return fits.drop(columns="fold")
+
+
+def _rows(part: Comparison, share: float, data: pd.DataFrame, seeds: tuple[int, ...]) -> pd.DataFrame:
+    """One row for each model, in the order of the paper's table, with the paper's numbers; then the climatology."""
+    table = part.table
+    order = [name for name in (*PAPER, *table.index) if name in table.index]
+    rows = table.loc[list(dict.fromkeys(order))].reset_index(names="model")
+    rows.insert(0, "test", share)
+    for position, column in enumerate(("paper_crps", "paper_crps_sd")):
+        known = [PAPER.get(name, {}).get(share, (math.nan, math.nan))[position] for name in rows["model"]]
+        rows.insert(4 + position, column, known)
+    own = [_climatology(data, share, seed) for seed in seeds]
+    last: dict[str, Any] = {"test": share, "model": _CLIMATOLOGY, "folds": len(own), "untrusted": 0}
+    for column, values in zip(("crps", "crps_arc"), np.transpose(own), strict=True):
+        last |= {column: values.mean(), f"{column}_sd": values.std(ddof=1) if len(own) > 1 else math.nan}
+    last_row = pd.DataFrame([last]).reindex(columns=rows.columns)
+    return pd.concat([rows, last_row.astype(rows.dtypes.to_dict())], ignore_index=True)
+
+
+def _climatology(data: pd.DataFrame, share: float, seed: int) -> tuple[float, float]:
+    learned, held = _split(len(data), share, seed)
+    angles: FloatArray = np.radians(data["dd10_deg"].to_numpy(dtype=float))
+    draws = np.repeat(angles[learned][:, None], len(held), axis=1)
+    own = [
+        float(scores.crps(draws, angles[held], distance=kind, unbiased=False).mean())
+        for kind in ("cosine", "arc")
+    ]
+    return own[0], math.degrees(own[1])
+
+
+def _in_words(table: pd.DataFrame) -> str:
+    sentences = []
+    for name, rows in table.groupby("model", sort=False):
+        numbers = ", ".join(f"{row.crps:.4f} at {100 * row.test:.0f} %" for row in rows.itertuples())
+        sentences.append(f"{name}: {numbers}")
+    return "CRPS, " + "; ".join(sentences) + "."
+
+
+def _agreement(table: pd.DataFrame, *, quick: bool) -> str:
+    if quick:
+        return "in part: one split and short chains show that it runs, no more."
+    means = table.pivot(index="model", columns="test", values="crps")
+    vmqp = means.loc["vMQP exponential"]
+    wrapped = means.loc["wrapped GP"]
+    nugget = float(means.loc[NUGGET, 0.2]) if NUGGET in means.index else math.nan
+    return (
+        f"in part: vMQP with the exponential kernel is within {_gap(vmqp, 'vMQP exponential'):.3f} of the paper, "
+        f"but the wrapped process is nowhere near the paper's 0.22 to 0.40 (ours {wrapped.min():.3f} to "
+        f"{wrapped.max():.3f}): the package that the paper used fails rotation equivariance. With a nugget vMQP has "
+        f"{nugget:.4f} at 20 % ({'at most' if nugget <= _WANTED else 'above'} {_WANTED})."
+    )
+
+
+def _gap(means: "pd.Series[float]", name: str) -> float:
+    return max(abs(float(value) - PAPER[name][float(share)][0]) for share, value in means.items())

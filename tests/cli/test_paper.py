@@ -1,0 +1,72 @@
+"""`vmqp paper`: the list, items by name, and what is wrong."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import paper_items
+from vmqp.cli import main
+
+
+@pytest.fixture
+def fakes(monkeypatch):
+    paper_items.put_in(monkeypatch)
+
+
+def test_the_list_names_every_item(call):
+    answer = call(["paper", "list"])
+    assert answer.code == 0
+    for name in ("fig1", "fig2", "fig3", "fig4", "bridging"):
+        assert name in answer.out
+    assert "transductive" in answer.out
+
+
+def test_items_are_made_and_the_answer_says_where_and_whether_they_agree(fakes, call):
+    answer = call(["paper", "fig0", "fig0", "--out", "made", "--quick", "--seed", "4"])
+    assert answer.code == 0
+    assert answer.out.count("yes: both are lines.") == 1  # given twice, made once
+    for kind in ("md", "png", "csv"):
+        assert str(Path("made", "fig0", f"fig0.{kind}")) in answer.out
+        assert Path("made", "fig0", f"fig0.{kind}").is_file()
+    facts = json.loads(Path("made/fig0/fig0.json").read_text(encoding="utf-8"))
+    assert (facts["seed"], facts["quick"]) == (4, True)
+
+
+def test_quiet_prints_nothing(fakes, call):
+    answer = call(["paper", "fig0", "--quiet"])
+    assert (answer.code, answer.out, answer.err) == (0, "", "")
+    assert Path("paper-output/fig0/fig0.json").is_file()
+
+
+def test_ctrl_c_ends_with_130_and_keeps_what_was_done(fakes, call):
+    answer = call(["paper", "all", "--out", "made"])
+    assert answer.code == 130
+    assert "stopped before fig9 was done" in answer.err
+    assert Path("made/fig0/fig0.json").is_file()
+    assert not Path("made/fig9/fig9.json").exists()
+
+
+def test_what_is_wrong_is_one_sentence_before_the_first_item(fakes, call):
+    Path("note").write_text("a file", encoding="utf-8")
+    before = set(Path().rglob("*"))
+    for more, word in (
+        (["fig0", "fgi9"], "did you mean 'fig9'"),
+        (["list", "fig0"], "'list' stands alone"),
+        (["fig0", "--engine", "cluster"], "--engine"),
+        (["fig0", "--data", "no.csv"], "--data 'no.csv' is not a file"),
+        (["fig0", "--seed", "-1"], "--seed"),
+        (["fig0", "--out", "note"], "--out"),
+        ([], "NAME"),
+    ):
+        answer = call(["paper", *more])
+        assert answer.code == 2, more
+        assert word in answer.err
+        assert "Traceback" not in answer.err
+    assert set(Path().rglob("*")) == before
+
+
+@pytest.mark.xdist_group("paper-2")
+def test_a_figure_of_the_paper_from_the_shell(tmp_path):
+    assert main(["paper", "fig2", "--quick", "--quiet", "--out", str(tmp_path)]) == 0
+    assert (tmp_path / "fig2" / "fig2.svg").is_file()
