@@ -32,7 +32,8 @@ TWO_PI = 2.0 * np.pi
 def wrapped_point(K, observed, window=6):
     """At one kernel matrix of n ≤ 3 observed places and a new one: log p(θ), E e^{iμ} and E e^{iθ*}, given θ."""
     n = len(observed)
-    cells = np.array(list(itertools.product(range(-window, window + 1), repeat=n - 1))).reshape(-1, n - 1)
+    every = list(itertools.product(range(-window, window + 1), repeat=n - 1))
+    cells = np.array(every).reshape(len(every), n - 1)
     D = np.concatenate([-np.ones((n, 1)), np.eye(n)], axis=1)  # of the places 1, …, n − 1 and the new one
     C = D @ K @ D.T
     own, across, last = C[:-1, :-1], C[-1, :-1], C[-1, -1]

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from learners import ANGLES, BROAD, CASES, NOTHING, ONE, TOTAL, WARMUP, in_pieces, learner, problem, same
-from vmqp import kernels
+from vmqp import kernels, priors
 from vmqp.errors import InputError
 from vmqp.learning import Learner, Method, make_problem
+from vmqp.learning.point import factorised
 
 # Chunks
 
@@ -330,3 +331,14 @@ def test_an_inner_chain_that_is_too_short_is_found():
         task = Learner(stiff, method, warmup=40)
         _, chunk = task.advance(task.start(1, 0), 60)
         assert len(task.warnings({key: values[None] for key, values in chunk.stats.items()})) == found
+
+
+def test_chains_start_where_new_places_are_denser_than_the_observed_ones_allow():
+    """The maximum on three places has a length scale at which forty places have no usable kernel matrix."""
+    new = np.linspace(0.05, 9.95, 40)[:, None]
+    kernel = priors.HalfNormal(1) * kernels.Gaussian(priors.LogNormal(3.0, 0.1))
+    dense = make_problem([[0.0], [5.0], [10.0]], [0.1, 0.2, 0.3], new, kernel=kernel)
+    own = Learner(dense, warmup=5)
+    assert factorised(dense, own.maximum.u, dense.values(own.maximum.u)) is None
+    _, chunk = own.advance(own.start(seed=1, chain=0), 7)
+    assert np.isfinite(chunk.angles["angle"]).all()

@@ -177,7 +177,7 @@ def test_what_is_loaded_is_what_was_saved(peer, posteriors, tmp_path):
 @PEERS
 def test_pictures_and_report(peer, posteriors):
     post = posteriors[peer]
-    for picture in (post.plot(), post.plot_parameters(), post.plot_direction()):
+    for picture in (post.plot(), post.plot_parameters(), post.plot_rose(0)):
         assert picture is not None
     content = make_content(post)
     assert [fact.value for fact in content.facts if fact.label == "Picture left out"] == []

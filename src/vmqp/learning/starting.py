@@ -19,6 +19,7 @@ __all__ = ["start"]
 _SPREAD = 2.0  # standard deviations, so that chains start further apart than they will be
 _PROBES = 5
 _TRIES = 20
+_SHORTER, _STEP = 20, 0.3  # times that a length scale is shortened, by so much in logs
 _LEAP_RATE = 0.3  # acceptance of leaps before there were any
 
 
@@ -79,16 +80,20 @@ def start(problem: Problem, method: Method, maximum: Maximum, seed: int, chain: 
 
 
 def _over_dispersed(problem: Problem, maximum: Maximum, rng: np.random.Generator) -> Point:
-    """A point near the maximum whose kernel matrix of all d places has a factor."""
+    """A point near the maximum whose kernel matrix of all d places has a factor.
+
+    The maximum knows the observed places only. Where new ones are denser, its length scale can be too long for them:
+    then shorter ones are tried.
+    """
     shift = np.linalg.cholesky(maximum.covariance) @ rng.standard_normal(len(maximum.u))
-    spread = _SPREAD
-    for _ in range(_TRIES):
-        u = maximum.u + spread * shift
+    shorter = np.array([1.0 if name.startswith("lengthscale") else 0.0 for name in problem.exchanged])
+    for step in range(_TRIES + _SHORTER):
+        u = maximum.u + _SPREAD * 0.7 ** min(step, _TRIES) * shift
+        u = u - _STEP * max(0, step - _TRIES + 1) * shorter
         values = problem.values(u)
         point = factorised(problem, u, values)
         if point is not None and np.isfinite(problem.log_prior(u, values)):
             return point
-        spread *= 0.7
     factorise(problem.bound.covariance(problem.kernel_values(problem.values(maximum.u))))
     raise NotPositiveDefiniteError(
         "no parameters near the maximum pseudo-likelihood give all places a usable kernel matrix: "

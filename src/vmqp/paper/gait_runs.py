@@ -82,7 +82,7 @@ def the_gait(setting: Setting) -> Gait:
     """The table of --data, or a generated one: with fewer phases if it has to be quick."""
     if setting.data is not None:
         return read_gait(setting.data)
-    return generated_gait(points=40 if setting.quick else 100, seed=1)
+    return generated_gait(points=40 if setting.quick else 50, seed=1)
 
 
 def run_ours(setting: Setting, gait: Gait, *, held_out: str | None = None, whole: bool = False) -> Run:

@@ -10,6 +10,7 @@ log score stand beside it.
 
 import math
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,9 @@ import pandas as pd
 from vmqp import scores
 from vmqp.circle import FloatArray
 from vmqp.comparison import Comparison, compare
+from vmqp.paper.chains import LIMIT
 from vmqp.paper.frame import Outcome, Setting
-from vmqp.paper.table1_models import NUGGET, PAPER, make_models
+from vmqp.paper.table1_models import LONGER, NUGGET, PAPER, make_models
 from vmqp.paper.table1_picture import picture
 from vmqp.paper.wind_task import stations
 
@@ -29,7 +31,6 @@ SEEDS = (18, 1, 2, 3, 4, 5, 6)
 """Of the splits: ``np.random.RandomState(seed).choice(260, held, replace=False)`` are the test stations."""
 _SHARES = (0.1, 0.2, 0.3, 0.4)
 _CLIMATOLOGY = "climatology"
-_LIMIT = 1.02
 _WANTED = 0.057
 
 
@@ -56,8 +57,9 @@ def make(setting: Setting) -> Outcome:
         ours=f"{source}. {_in_words(table)}",
         agrees=_agreement(table, quick=setting.quick),
         length=(
-            f"{len(fits)} fits of 4 chains until R-hat is below {_LIMIT} and each parameter and angle has 200 "
-            f"effective samples (smallest {fits['ess'].min():.0f}, largest R-hat {worst:.3f}). The paper ran 200,000 "
+            f"{len(fits)} fits of 4 chains until R-hat is below {LIMIT} and each parameter and angle has 200 "
+            f"effective samples; those that did not get there were made again with longer ones. The smallest number "
+            f"is {fits['ess'].min():.0f}, the largest R-hat {worst:.3f}. The paper ran 200,000 "
             "iterations of one chain and states no effective sample size."
             + (" This was a quick run: one split, short chains, not to be quoted." if setting.quick else "")
         ),
@@ -81,14 +83,44 @@ def _split(rows: int, share: float, seed: int) -> tuple[Any, Any]:
 def _compared(
     setting: Setting, models: dict[str, Any], data: pd.DataFrame, share: float, seeds: tuple[int, ...]
 ) -> Comparison:
+    splits = [_split(len(data), share, seed) for seed in seeds]
+    first = _fitted(setting, models, data, splits, f"{100 * share:.0f}")
+    if setting.quick or not (first.fits["rhat"] > LIMIT).any():
+        return first
+    return replace(first, fits=_longer(setting, models, data, splits, share, first.fits))
+
+
+def _longer(
+    setting: Setting,
+    models: dict[str, Any],
+    data: pd.DataFrame,
+    splits: list[Any],
+    share: float,
+    fits: pd.DataFrame,
+) -> pd.DataFrame:
+    """Make the fits whose chains disagree again, with longer ones; no cell of the table comes from the first."""
+    rows = [fits[fits["rhat"] <= LIMIT]]
+    for fit in fits[fits["rhat"] > LIMIT].itertuples():
+        name, fold = str(fit.model), int(fit.fold)
+        longer = type(models[name])(**models[name].get_params(deep=False) | LONGER)
+        again = _fitted(
+            setting, {name: longer}, data, [splits[fold]], f"{100 * share:.0f}-longer-{fold}"
+        ).fits
+        rows.append(again.assign(fold=fold))
+    return pd.concat(rows).sort_values(["fold", "model"], kind="stable").reset_index(drop=True)
+
+
+def _fitted(
+    setting: Setting, models: dict[str, Any], data: pd.DataFrame, splits: list[Any], folder: str
+) -> Comparison:
     columns = [name for name in ("longitude", "latitude", "elevation_m") if name in data]
     return compare(
         models,
         data[columns],
         data["dd10_deg"],
-        splits=[_split(len(data), share, seed) for seed in seeds],
+        splits=splits,
         executor=setting.executor(len(data)),
-        checkpoint=None if setting.quick else setting.out / "fits" / f"{100 * share:.0f}",
+        checkpoint=None if setting.quick else setting.out / "fits" / folder,
         progress=setting.progress,
     )
 
