@@ -29,10 +29,8 @@ def main(runs: Path) -> None:
         if not (source / f"{name}.md").is_file():
             print(f"{name}: no run in {runs}")
             continue
-        record = json.loads((source / f"{name}.json").read_text(encoding="utf-8"))
-        if record["quick"]:
-            print(f"{name}: only a quick run, left out")
-            continue
+        if json.loads((source / f"{name}.json").read_text(encoding="utf-8"))["quick"]:
+            print(f"{name}: only a quick run, and its text says so")
         for file in sorted(source.iterdir()):
             if file.suffix in KEPT and file.stat().st_size <= (
                 10 * LARGEST if file.suffix == ".png" else LARGEST

@@ -96,9 +96,7 @@ def log_density_of_angles(C, angles, points=24):
     quadratic = np.einsum("gi,...ij,gj->...g", ways, A / root[..., :, None] / root[..., None, :], ways)
     radial = 2.0 ** (d - 1) * (1.0, 1.0, 2.0)[d - 1]  # ∫ R^(2d−1) exp(−½ q R²) dR = this / q^d
     integral = radial * (weights / quadratic**d).sum(axis=-1)
-    return (
-        np.log(integral) - 2.0 * np.log(root).sum(-1) - 0.5 * np.linalg.slogdet(C)[1] - d * np.log(TWO_PI)
-    )
+    return np.log(integral) - 2.0 * np.log(root).sum(-1) - 0.5 * np.linalg.slogdet(C)[1] - d * np.log(TWO_PI)
 
 
 # Posteriors on grids
@@ -177,7 +175,11 @@ def projected_posterior(problem, mean_scale, stretch_scale, points=19, reach=5.5
     axes = kernel_axes + [np.linspace(-reach, reach, points)] * (2 if stretch_scale else 0)
     new = TWO_PI * np.arange(turns) / turns
     angles = np.concatenate([np.tile(problem.observed, (turns, 1)), new[:, None]], axis=1)
-    grid = np.stack(np.meshgrid(*axes[p:], indexing="ij"), -1).reshape(-1, 2) if stretch_scale else np.zeros((1, 2))
+    grid = (
+        np.stack(np.meshgrid(*axes[p:], indexing="ij"), -1).reshape(-1, 2)
+        if stretch_scale
+        else np.zeros((1, 2))
+    )
     logs, directions = [], []
     for z in itertools.product(*kernel_axes):
         K = problem.bound.covariance(_values(problem, z))
@@ -247,7 +249,9 @@ def _angle(values):
 
 def _proposer(problem, u):
     """Proposals that fit the prior, but not too well."""
-    centre = [problem.priors[name].mu for name in problem.exchanged] + [0.0] * (len(u) - len(problem.exchanged))
+    centre = [problem.priors[name].mu for name in problem.exchanged] + [0.0] * (
+        len(u) - len(problem.exchanged)
+    )
     widths = [WIDTH] * len(problem.exchanged) + [SCALES["stretch_scale"]] * (len(u) - len(problem.exchanged))
     return start_proposer(u) | {
         "adaptation_mean": np.array(centre),

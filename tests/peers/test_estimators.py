@@ -199,15 +199,17 @@ def test_the_unit_of_the_angles_makes_no_difference(peer, posteriors):
     degrees = posteriors[peer]
     gap = np.rad2deg(post.draws) - degrees.draws
     np.testing.assert_allclose(np.mod(gap + 180.0, 360.0) - 180.0, 0.0, atol=1e-6)
-    np.testing.assert_allclose(
-        post.parameters["lengthscale"], degrees.parameters["lengthscale"], rtol=1e-6
-    )
+    np.testing.assert_allclose(post.parameters["lengthscale"], degrees.parameters["lengthscale"], rtol=1e-6)
 
 
 @pytest.mark.parametrize("turn", [57.3, 180.0])
 def test_turned_data_turn_the_predictions_of_a_wrapped_process(turn, posteriors):
     post, before = WrappedGP(**FEW).fit(X, np.mod(Y + turn, 360.0)).posterior(NEW), posteriors[WrappedGP]
-    for one, other in ((post.draws, before.draws), (post.mean, before.mean), (post.interval(), before.interval())):
+    for one, other in (
+        (post.draws, before.draws),
+        (post.mean, before.mean),
+        (post.interval(), before.interval()),
+    ):
         np.testing.assert_allclose(np.mod(one - other - turn + 180.0, 360.0) - 180.0, 0.0, atol=1e-6)
     np.testing.assert_allclose(post.parameters["variance"], before.parameters["variance"], rtol=1e-6)
     np.testing.assert_allclose(post.variance, before.variance, atol=1e-9)

@@ -72,7 +72,9 @@ def test_the_target_is_the_density_of_the_vectors(walker):
         point = walker._point(u, e, task.places.factor(task.problem.values(u)))
         frame = find_frame(point.A, np.ones(6))
         rest, h = frame.rest(radii), 1e-6
-        slopes = [(frame.radii(rest + h * unit) - frame.radii(rest - h * unit)) / (2.0 * h) for unit in np.eye(6)]
+        slopes = [
+            (frame.radii(rest + h * unit) - frame.radii(rest - h * unit)) / (2.0 * h) for unit in np.eye(6)
+        ]
         jacobian = np.linalg.slogdet(np.array(slopes))[1]  # of r by its coordinates
         expected = level_of_vectors(task, u, e, radii) + np.log(radii).sum() + jacobian
         gaps.append(room._log_density(point, radii, frame) - expected)
@@ -192,7 +194,9 @@ def test_half_a_turn_of_the_data_leaves_the_chain_of_parameters_as_it_is():
         task = task_of(angles)
         chunks.append(task.advance(task.start(3, 0), 80)[1])
     for name in (*task.problem.exchanged, "stretch_x", "stretch_y"):
-        np.testing.assert_allclose(chunks[1].parameters[name], chunks[0].parameters[name], rtol=1e-6, atol=1e-8)
+        np.testing.assert_allclose(
+            chunks[1].parameters[name], chunks[0].parameters[name], rtol=1e-6, atol=1e-8
+        )
 
 
 def test_the_order_of_rows_makes_no_difference_to_the_law(walker):
@@ -232,7 +236,8 @@ def test_a_chain_that_is_cut_gives_the_same_bits(thin, stretch_scale):
 
 def test_scales_are_in_the_fingerprint():
     prints = {
-        task.fingerprint for task in (task_of(), task_of(mean_scale=1.8), task_of(stretch_scale=0.5), task_of())
+        task.fingerprint
+        for task in (task_of(), task_of(mean_scale=1.8), task_of(stretch_scale=0.5), task_of())
     }
     assert len(prints) == 3
 

@@ -50,7 +50,7 @@ def test_a_law_has_mass_one_before_and_after_it_is_widened(name):
 
 @pytest.mark.parametrize("name", LAWS)
 def test_a_narrow_law_becomes_as_wide_as_it_is_told(name):
-    """About: a von Mises law has not quite the deviation 1/√k, nor a projected one that of the plane over its length."""
+    """About: a von Mises law has not quite the deviation 1/√k, nor a projected one that across over its length."""
     width = np.array([0.02, 0.05, 0.1])
     law = LAWS[name](1e-6).widened(width)
     np.testing.assert_allclose(masses(law), 1.0, rtol=1e-6)
