@@ -339,9 +339,9 @@ def test_ranks_of_the_truth_are_uniform(process):
     assert not outside(ranks(process, size(120), seed=1))
 
 
-def test_ranks_see_half_of_the_variance():
-    """Data of a wrapped process with half of the variance that its parameters say."""
-    assert outside(ranks("wrapped", 50, seed=2, share=0.5))
+def test_ranks_see_a_quarter_of_the_variance():
+    """Data of a wrapped process with a quarter of the variance that its parameters say."""
+    assert outside(ranks("wrapped", 50, seed=2, share=0.25))
 
 
 def test_ranks_see_half_of_the_deviation_at_new_places(monkeypatch):
