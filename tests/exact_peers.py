@@ -200,10 +200,13 @@ N = 7
 ITERATION = 1000  # beyond the warm-up: leaps are made, and nothing adapts
 
 
-def wrapped_problem(observed):
-    kernel = LogNormal(2.2, WIDTH) * kernels.Exponential(LogNormal(0.5, WIDTH)) + kernels.Nugget(
-        LogNormal(-1.5, WIDTH)
-    )
+LEVELS = {"wrapped": 2.2, "narrow": 0.0}
+"""Of the log variance of a wrapped process: with the first the windings are open, with the second mostly known."""
+
+
+def wrapped_problem(observed, level):
+    kernel = LogNormal(level, WIDTH) * kernels.Exponential(LogNormal(0.5, WIDTH))
+    kernel = kernel + kernels.Nugget(LogNormal(-1.5, WIDTH))
     return make_problem(PLACES[:N], observed, PLACES[N:], kernel=kernel, concentration=0.0)
 
 
@@ -219,8 +222,8 @@ SCALES = {"mean_scale": 1.2, "stretch_scale": 0.5}
 def _task(process):
     """With the geometry of its places, which is the same for all data."""
     zeros = np.zeros(N)
-    if process == "wrapped":
-        task = WrappedTask(wrapped_problem(zeros), ITERATION)
+    if process in LEVELS:
+        task = WrappedTask(wrapped_problem(zeros, LEVELS[process]), ITERATION)
     else:
         task = ProjectedTask(projected_problem(zeros), ITERATION, **SCALES)
     values = {name: prior.typical() for name, prior in task.problem.bound.parameters.items()}
@@ -259,14 +262,14 @@ def _proposer(problem, u):
     }
 
 
-def draw_wrapped(rng, share=1.0):
+def draw_wrapped(rng, share=1.0, process="wrapped"):
     """A problem, the true parameters and angles, and the latent variables; `share` of the variance is a fault."""
-    problem = _task("wrapped").problem
+    problem = _task(process).problem
     values = _parameters(problem, rng)
     L = np.linalg.cholesky(share * problem.bound.covariance(values))
     direction = rng.uniform(-np.pi, np.pi)
     y = direction + L @ rng.standard_normal(len(L))
-    task = _task_of("wrapped", _angle(y[:N]))
+    task = _task_of(process, _angle(y[:N]))
     u = problem.vector(values)
     state = {"u": u, "base": u, "iteration": np.array(ITERATION), "y": y[:N]} | _proposer(problem, u)
     return task, values | {"direction": direction}, _angle(y[N:]), state
@@ -294,7 +297,11 @@ def draw_projected(rng, share=1.0):
     return task, values | own, angles[N:], state
 
 
-DRAW = {"wrapped": draw_wrapped, "projected": draw_projected}
+DRAW = {
+    "wrapped": draw_wrapped,
+    "narrow": functools.partial(draw_wrapped, process="narrow"),
+    "projected": draw_projected,
+}
 
 
 def streams_of(seed):

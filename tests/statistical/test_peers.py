@@ -98,6 +98,8 @@ FAULTS = {
 IN_POSTERIORS = {"no factor of the mean": "wrapped, two", "no volume": "stretched, two"}
 """Those that are caught sooner in a posterior than in a joint law."""
 
+SMALL = {"n in place of n − 1", "windings of another variance", "another mean"}
+
 
 @pytest.fixture
 def planted(monkeypatch):
@@ -182,14 +184,14 @@ def _redraw_projected(walker, rng):
 REDRAW = {"wrapped": _redraw_wrapped, "projected": _redraw_projected}
 
 
-@pytest.mark.parametrize("process", DRAW)
+@pytest.mark.parametrize("process", REDRAW)
 def test_iterations_leave_the_joint_law_as_it_is(process):
     assert joint_p_value(process, 100, size(40)) > RATE
 
 
 @pytest.mark.parametrize("fault", [name for name in FAULTS if name not in IN_POSTERIORS])
 def test_a_fault_changes_the_joint_law(fault, planted):
-    assert joint_p_value(planted(fault), 100, 40) < RATE
+    assert joint_p_value(planted(fault), 100, 40 if fault in SMALL else 20) < RATE
 
 
 # Posterior
@@ -238,7 +240,7 @@ def posterior_p_value(name, draws, seed=1, warmup=300):
 
 @pytest.mark.parametrize("name", POSTERIORS)
 def test_parameters_and_a_new_angle_have_their_posterior(name):
-    assert posterior_p_value(name, size(4000)) > RATE
+    assert posterior_p_value(name, size(3000)) > RATE
 
 
 def test_the_laws_of_the_reference_add_up():
@@ -268,13 +270,13 @@ def test_the_laws_of_the_reference_add_up():
 )
 def test_a_fault_changes_the_posterior(fault, name, planted):
     planted(fault)
-    assert posterior_p_value(name, 2500) < RATE
+    assert posterior_p_value(name, 2000) < RATE
 
 
 # Calibration
 
 COVERAGE, DRAWS, FORGET = 0.99, 30, 6
-THIN = {"wrapped": 5, "projected": 4}
+THIN = 4
 """Iterations from draw to draw: autocorrelation times of the slowest parameter are 3 to 8 iterations."""
 
 
@@ -292,13 +294,13 @@ def tuned(process):
 
 def ranks(process, replications, seed, share=1.0):
     """Ranks of the true values of parameters and new angles, by name; chains start at the truth."""
-    found, thin = [], THIN[process]
+    found = []
     for k in range(replications):
         rng = np.random.default_rng([seed, k])
         task, values, angles, state = DRAW[process](rng, share)
-        task.thin = thin
+        task.thin = THIN
         start = state | tuned(process) | streams_of([seed, k, 1])
-        _, chunk = task.advance(start, thin * (DRAWS + FORGET))
+        _, chunk = task.advance(start, THIN * (DRAWS + FORGET))
         drawn = {name: column[FORGET:] for name, column in chunk.parameters.items()}
         middle = np.angle(np.exp(1j * task.problem.observed).sum())
         truth = _quantities(values, angles, middle)
@@ -333,15 +335,15 @@ def outside(ranks):
     }
 
 
-@pytest.mark.parametrize("process", DRAW)
+@pytest.mark.parametrize("process", ["narrow", "projected"])
 def test_ranks_of_the_truth_are_uniform(process):
     """Fails by chance with a probability of at most 1 % for each process."""
-    assert not outside(ranks(process, size(120), seed=1))
+    assert not outside(ranks(process, size(100), seed=1))
 
 
-def test_ranks_see_a_quarter_of_the_variance():
-    """Data of a wrapped process with a quarter of the variance that its parameters say."""
-    assert outside(ranks("wrapped", 50, seed=2, share=0.25))
+def test_ranks_see_half_of_the_variance():
+    """Data of a wrapped process with half of the variance that its parameters say."""
+    assert outside(ranks("narrow", 60, seed=2, share=0.5))
 
 
 def test_ranks_see_half_of_the_deviation_at_new_places(monkeypatch):
@@ -352,7 +354,7 @@ def test_ranks_see_half_of_the_deviation_at_new_places(monkeypatch):
         return found._replace(root=0.5 * found.root)
 
     monkeypatch.setattr(places_room.Places, "conditional", narrow)
-    assert outside(ranks("projected", 50, seed=2))
+    assert outside(ranks("projected", 40, seed=2))
 
 
 # Rotation
