@@ -329,6 +329,7 @@ def test_a_kernel_that_cannot_tell_places_apart_is_refused(peer):
         ("mean_scale", np.nan),
         ("mean_scale", "wide"),
         ("mean_scale", 1e9),
+        ("mean_scale", 1e-200),
         ("mean_scale", True),
         ("stretch_scale", -0.5),
         ("stretch_scale", np.inf),

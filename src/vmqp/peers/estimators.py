@@ -196,9 +196,9 @@ class ProjectedGP(_Peer):
 
     def _task(self, problem: Problem, warmup: int, thin: int) -> ProjectedTask:
         mean, stretch = self.mean_scale, self.stretch_scale
-        if not is_finite_number(mean) or not 0.0 < mean <= _VAGUEST:
+        if not is_finite_number(mean) or not 1.0 / _VAGUEST <= mean <= _VAGUEST:
             raise InputError(
-                f"mean_scale is {shown(mean)}: give a positive number such as 2.0, at most {_VAGUEST:g}."
+                f"mean_scale is {shown(mean)}: give a number such as 2.0, from {1.0 / _VAGUEST:g} to {_VAGUEST:g}."
             )
         if not is_finite_number(stretch) or stretch < 0.0:
             raise InputError(f"stretch_scale is {shown(stretch)}: give 0 for none, or a number such as 0.5.")
