@@ -178,9 +178,8 @@ def test_a_time_limit_before_the_first_draw_keeps_the_run_for_resume(call):
 def test_help_lists_what_works_and_has_an_example_each(call):
     assert call(["--version"]).out == f"vmqp {vmqp.__version__}\n"
     listed = call([]).out
-    assert all(name in listed for name in ("predict", "resume", "compare"))
-    assert "paper" not in listed
-    for command in ("predict", "resume", "compare"):
+    assert all(name in listed for name in ("predict", "resume", "compare", "paper", "demo"))
+    for command in ("predict", "resume", "compare", "paper"):
         answer = call([command, "--help"])
         assert answer.code == 0
         assert "Example: vmqp" in answer.out

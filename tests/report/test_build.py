@@ -139,7 +139,7 @@ def test_truth_in_most_arcs_keeps_the_trust(fake_posterior):
     content = make_content(posterior, truth=truth)
     assert content.verdict.level == "good"
     scores = {row.name: row for row in content.scores}
-    assert list(scores) == ["50 % arcs", "90 % arcs", "Median error", "CRPS"]
+    assert list(scores) == ["50 % arcs", "90 % arcs", "Median error", "CRPS", "Arc CRPS"]
     assert scores["90 % arcs"].good
     assert "better" in scores["CRPS"].words
     assert "plot_calibration" in posterior.drawn
@@ -161,7 +161,7 @@ def test_truth_at_some_places_is_scored_there(fake_posterior):
     scores = {row.name: row for row in content.scores}
     assert "(2 of 2)" in scores["90 % arcs"].words
     assert "plot_calibration" not in posterior.drawn
-    turned = make_content(posterior, truth=[10.0, np.nan, 20.0]).scores[-1]
+    turned = make_content(posterior, truth=[10.0, np.nan, 20.0]).scores[-2]
     # The second prediction is off by half a turn: its score is 2, and the mean of both is 1.
     assert turned.name == "CRPS"
     assert float(turned.values[0]) == pytest.approx(1.0, abs=0.02)
