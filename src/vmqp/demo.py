@@ -22,6 +22,7 @@ from vmqp.posterior import Posterior
 from vmqp.regression import regress
 from vmqp.report import report
 from vmqp.run import Converged
+from vmqp.run.files import make_writable
 
 __all__ = ["FILES", "demonstrate"]
 
@@ -142,9 +143,7 @@ def _write(out: Path, field: WindField, posterior: Posterior, new: pd.DataFrame)
 
 def _make_folder(out: Path) -> None:
     try:
-        out.mkdir(parents=True, exist_ok=True)
-        if not os.access(out, os.W_OK | os.X_OK):
-            raise PermissionError(13, "it is not writable")
+        make_writable(out)
     except OSError as error:
         raise _unwritable(out, error) from error
 

@@ -30,10 +30,11 @@ class Method:
     sampler: Literal["hybrid", "heatbath", "augmented"] = "hybrid"
     """Of the angles: hybrid, heat bath and over-relaxation alone, or the paper's augmentation with λ1."""
     inner_start: Literal["angles", "persistent", "aligned"] = "persistent"
-    """Where an inner chain starts: where the last one ended, or at the current angles, as in the paper.
+    """Where an inner chain starts: where the last one ended, at the current angles, as in the paper, or aligned.
 
-    "aligned" is "persistent" with a first field of equal angles and not of random ones. Along a closed curve of places
-    a random field can wind round the circle, and hold its winding for longer than any chain.
+    "aligned" starts each from equal angles and takes twice the steps that are needed. Along a closed curve of places a
+    field can wind round the circle and hold its winding for longer than any chain: parameters that were accepted by
+    the help of such a field are then kept for good.
 
     Observed angles can lie far from what the model expects before it sees any, as about a vortex: a chain from there
     takes longer to forget its start than the probes of the warm-up, which begin at typical fields, can tell.

@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 import numpy as np
 from numba import njit
@@ -19,7 +19,7 @@ from numba import njit
 from vmqp.circle import FloatArray
 from vmqp.errors import InputError
 from vmqp.learning.problem import Noise, Problem
-from vmqp.precision import try_factorise_triangle
+from vmqp.precision import DensePrecision, try_factorise, try_factorise_triangle
 from vmqp.sampling.augmented import augmentation
 from vmqp.sampling.factor import DenseFactor
 from vmqp.sampling.linear import apply_coupling, dense_product
@@ -41,6 +41,7 @@ __all__ = [
     "mass_noise",
     "rescaled",
     "sums",
+    "tells_observed_apart",
 ]
 
 _LARGEST = (
@@ -119,7 +120,7 @@ def factorised(problem: Problem, u: FloatArray, values: Mapping[str, float]) -> 
     except InputError:  # a function of the user's that overflows far out: such parameters are refused
         return None
     precision = try_factorise_triangle(triangle, problem.d)
-    if precision is None or precision.M.trace() > _LARGEST:
+    if not _usable(precision):
         return None
     weights = np.ones(problem.d) if problem.drift == "constant" else precision.M.sum(axis=1)
     diagonal = precision.M.diagonal().copy()
@@ -127,6 +128,16 @@ def factorised(problem: Problem, u: FloatArray, values: Mapping[str, float]) -> 
     kappa = problem.concentration_of(values)
     base = Factorisation(u, precision.L, precision.M, diagonal, weights)
     return Point(u, base, 1.0, kappa, kappa)
+
+
+def tells_observed_apart(problem: Problem, u: FloatArray) -> bool:
+    """Whether the kernel matrix of the observed places alone can be used."""
+    K = problem.bound.covariance(problem.kernel_values(problem.values(u)))
+    return _usable(try_factorise(np.ascontiguousarray(K[: problem.n, : problem.n])))
+
+
+def _usable(precision: DensePrecision | None) -> TypeGuard[DensePrecision]:
+    return precision is not None and bool(precision.M.trace() <= _LARGEST)
 
 
 def rescaled(problem: Problem, point: Point, u: FloatArray, values: Mapping[str, float]) -> Point | None:

@@ -7,7 +7,7 @@ from vmqp.circle import FloatArray, wrap
 from vmqp.errors import NotPositiveDefiniteError
 from vmqp.learning.method import Method
 from vmqp.learning.moves import angles_support, fields_support, make_sampler, start_counters
-from vmqp.learning.point import Point, angles_target, factorised, fields_target
+from vmqp.learning.point import Point, angles_target, factorised, fields_target, tells_observed_apart
 from vmqp.learning.problem import Problem
 from vmqp.learning.proposals import start_adaptation
 from vmqp.learning.pseudolikelihood import Maximum
@@ -48,9 +48,6 @@ def start(problem: Problem, method: Method, maximum: Maximum, seed: int, chain: 
     )
     inner_counters = start_counters(inner, streams)
     fictitious = _turned(inner.init(streams).x, frame)
-    if method.inner_start == "aligned":
-        aim = frame if problem.no_drift else direction
-        fictitious = _turned(np.stack([np.ones((1, problem.d)), np.zeros((1, problem.d))]), aim)
     outer_counters = inner_counters
     if problem.latent.start < problem.d:
         latent = angles_target(problem, point, x, direction - frame, pull, frame)
@@ -83,11 +80,14 @@ def _over_dispersed(problem: Problem, maximum: Maximum, rng: np.random.Generator
     """A point near the maximum whose kernel matrix of all d places has a factor.
 
     The maximum knows the observed places only. Where new ones are denser, its length scale can be too long for them:
-    then shorter ones are tried.
+    then shorter ones are tried. Where the observed places are the trouble, they are not: the data would be explained
+    by what can be computed and not by what is likely.
     """
     shift = np.linalg.cholesky(maximum.covariance) @ rng.standard_normal(len(maximum.u))
     shorter = np.array([1.0 if name.startswith("lengthscale") else 0.0 for name in problem.exchanged])
     for step in range(_TRIES + _SHORTER):
+        if step == _TRIES and not tells_observed_apart(problem, maximum.u):
+            break
         u = maximum.u + _SPREAD * 0.7 ** min(step, _TRIES) * shift
         u = u - _STEP * max(0, step - _TRIES + 1) * shorter
         values = problem.values(u)

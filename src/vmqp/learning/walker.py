@@ -49,6 +49,7 @@ _LEAST_LEAPS, _MOST_LEAPS = (
 )  # shares of leaps among the proposals, between which their acceptance decides
 _LEAP_MEMORY = 0.05  # weight of the last leap in their running acceptance
 _FIRST_LEAP = 50  # iterations before there is a law to leap by
+_FROM_EQUAL = 2  # times the length that is needed, where inner chains start from equal angles
 _GUESS = 10
 _LASTING = 3  # the last so many probes decide
 
@@ -113,7 +114,10 @@ class Walker:
     @property
     def inner_length(self) -> int:
         """Steps of the inner chain."""
-        return self.needed if self.method.inner_steps is None else self.method.inner_steps
+        if self.method.inner_steps is not None:
+            return self.method.inner_steps
+        # Equal angles are further from a typical field than the end of the last inner chain.
+        return _FROM_EQUAL * self.needed if self.method.inner_start == "aligned" else self.needed
 
     def parameters(self) -> dict[str, float]:
         """All learned parameters by name."""
@@ -148,7 +152,9 @@ class Walker:
         if latent.start == self.problem.d:
             return
         sampler = self._angle_sampler()
-        steps = self.inner_length if self.method.outer_steps is None else self.method.outer_steps
+        steps = self.method.outer_steps
+        if steps is None:
+            steps = self.needed if self.method.inner_steps is None else self.method.inner_steps
         start = np.ascontiguousarray(self.x[:, :, latent])
         moved, self.outer = move(self.rng, sampler, start, self.outer, steps, adapting)
         self.x = self.x.copy()
@@ -222,8 +228,7 @@ class Walker:
         if there is None:
             return 0.0
         here = Present(self.point, self.x, self.known, self.direction, self.noise)
-        start = self.x if self.method.inner_start == "angles" else self.fictitious
-        length = self.inner_length
+        start, length = self._inner_start(direction), self.inner_length
         outcome = exchange(
             self.rng, self.problem, self.method, here, there, direction, start, length, self.inner, adapting
         )
@@ -234,6 +239,14 @@ class Walker:
             self.point, self.x, self.known, self.log_prior = there, outcome.x, outcome.known, level
             self.direction = math.remainder(direction, 2.0 * math.pi)
         return acceptance
+
+    def _inner_start(self, direction: float) -> FloatArray:
+        """Angles from which an inner chain sets out."""
+        if self.method.inner_start == "angles":
+            return self.x
+        if self.method.inner_start == "persistent":
+            return self.fictitious
+        return equal_angles(self.x, direction, self.problem.no_drift)
 
     def _adapt(self, acceptance: FloatArray) -> None:
         wanted = np.array([*self._wanted(), 0.44])
@@ -279,6 +292,14 @@ class Walker:
             state = AngleState(x, np.empty((0, 1, x.shape[2])), counters.tuning, counters.steps)
             state = sampler.freeze(self.rng, state)
             setattr(self, name, Counters(state.tuning, state.steps))
+
+
+def equal_angles(x: FloatArray, direction: float, no_drift: bool) -> FloatArray:
+    """Unit vectors that all point to ν, or without a drift along the sum of all angles: they turn with the data."""
+    aim = np.angle(x[0].sum() + 1j * x[1].sum()) if no_drift else direction
+    result = np.empty_like(x)
+    result[0], result[1] = np.cos(aim), np.sin(aim)
+    return result
 
 
 def _needed(probes: npt.NDArray[np.int64]) -> int:

@@ -11,8 +11,9 @@ from vmqp.errors import ConvergenceWarning, TransductiveWarning
 from vmqp.paper.frame import Setting
 from vmqp.posterior import Posterior
 from vmqp.regression import regress
+from vmqp.run import Converged
 
-__all__ = ["LIMIT", "Health", "fit", "health", "length", "rhat_of_angles"]
+__all__ = ["LIMIT", "Health", "fit", "health", "length", "rhat_of_angles", "run_options"]
 
 LIMIT = 1.02
 """R-hat up to which numbers are claimed."""
@@ -46,6 +47,14 @@ def fit(setting: Setting, X: Any, y: Any, X_new: Any, **options: Any) -> tuple[P
         warnings.simplefilter("ignore", TransductiveWarning)
         posterior = regress(X, y, X_new, **given | options)
     return posterior, time.perf_counter() - begin
+
+
+def run_options(setting: Setting, *, quick_draws: int) -> dict[str, Any]:
+    """Chains of the wind: until they agree and hold 200 effective samples, or short ones."""
+    if setting.quick:
+        return {"chains": 2, "warmup": 250, "draws": quick_draws}
+    enough = Converged(rhat=LIMIT, rhat_angles=LIMIT, ess=200, first=500)
+    return {"chains": 4, "warmup": 1000, "draws": 6000, "until": enough}
 
 
 def rhat_of_angles(posterior: Posterior) -> float:

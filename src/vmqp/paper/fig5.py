@@ -5,8 +5,6 @@ The paper's grid has 60 × 60 points; this one is coarser, and has the drift "me
 the grid is.
 """
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -16,13 +14,12 @@ from scipy.stats import pearsonr, spearmanr
 
 from vmqp import circle, kernels
 from vmqp.circle import FloatArray
-from vmqp.paper.chains import fit, health, length
+from vmqp.paper.chains import fit, health, length, run_options
 from vmqp.paper.frame import Outcome, Setting
 from vmqp.paper.wind_task import Wind, paper_kernel, the_wind
 from vmqp.plots.ground import map_axes, mark_places, surface
 from vmqp.plots.style import PREDICTED, TRUTH, legend_above
 from vmqp.posterior import Posterior
-from vmqp.run import Converged
 
 __all__ = ["make"]
 
@@ -86,14 +83,7 @@ def make(setting: Setting) -> Outcome:
 
 
 def _fit(setting: Setting, wind: Wind, places: FloatArray, *, drift: str) -> tuple[Posterior, float]:
-    options: dict[str, Any] = {
-        "chains": 4,
-        "warmup": 1000,
-        "draws": 6000,
-        "until": Converged(rhat=1.02, rhat_angles=1.02, ess=200, first=500),
-    }
-    if setting.quick:
-        options = {"chains": 2, "warmup": 250, "draws": 250}
+    options = run_options(setting, quick_draws=250)
     kernel = paper_kernel(kernels.Exponential)
     return fit(setting, wind.places, wind.directions, places, kernel=kernel, drift=drift, **options)
 

@@ -11,6 +11,7 @@ from vmqp.errors import InputError, InterruptedWarning
 from vmqp.paper.catalogue import find
 from vmqp.paper.frame import Outcome, Setting
 from vmqp.paper.write import unwritable, write_outcome
+from vmqp.run.files import make_writable
 
 __all__ = ["make"]
 
@@ -77,8 +78,6 @@ def _made(maker: Callable[[Setting], Outcome], setting: Setting) -> Outcome:
 
 def _make_folder(folder: Path) -> None:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        if not os.access(folder, os.W_OK | os.X_OK):
-            raise PermissionError(13, "it is not writable")
+        make_writable(folder)
     except OSError as error:
         raise unwritable(folder, error) from error

@@ -14,14 +14,13 @@ from matplotlib.figure import Figure
 
 from vmqp import kernels, plots, priors
 from vmqp.circle import FloatArray
-from vmqp.paper.chains import Health, fit, health, length
+from vmqp.paper.chains import Health, fit, health, length, run_options
 from vmqp.paper.frame import Outcome, Setting
 from vmqp.paper.gait import DOUBT, peaks
 from vmqp.paper.gait_runs import run_paper, the_gait
 from vmqp.paper.wind_task import SCALE, Wind, paper_kernel, the_wind
 from vmqp.plots.style import round_layout
 from vmqp.posterior import Posterior
-from vmqp.run import Converged
 from vmqp.tables import read_file
 
 __all__ = ["make"]
@@ -103,14 +102,7 @@ def _is_gait(setting: Setting) -> bool:
 
 
 def _fit_wind(setting: Setting, wind: Wind) -> Posterior:
-    options: dict[str, Any] = {
-        "chains": 4,
-        "warmup": 1000,
-        "draws": 6000,
-        "until": Converged(rhat=1.02, rhat_angles=1.02, ess=200, first=500),
-    }
-    if setting.quick:
-        options = {"chains": 2, "warmup": 250, "draws": 300}
+    options = run_options(setting, quick_draws=300)
     kernel = paper_kernel(kernels.Gaussian)
     post, _ = fit(
         setting, wind.places, wind.directions, wind.new_places, kernel=kernel, drift="constant", **options

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from vmqp.errors import WorkerError
 
-__all__ = ["DirectoryLock", "is_temporary", "read_arrays", "write_arrays", "write_whole"]
+__all__ = ["DirectoryLock", "is_temporary", "make_writable", "read_arrays", "write_arrays", "write_whole"]
 
 _MARK = ".vmqp-tmp"
 
@@ -123,3 +123,10 @@ class DirectoryLock:
         if self._handle is not None:
             os.close(self._handle)
             self._handle = None
+
+
+def make_writable(folder: Path) -> None:
+    """Make a directory if it is not there; an OSError says why it cannot be written to."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise PermissionError(13, "it is not writable")
