@@ -1,11 +1,11 @@
 """`WrappedGP` and `ProjectedGP`: what one would pick instead, with the habits of `vmqp.CircularRegressor`."""
 
 from abc import abstractmethod
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from vmqp import kernels, priors
 from vmqp.chain import Task
-from vmqp.circle import TWO_PI
 from vmqp.errors import InputError
 from vmqp.learning import Problem, make_problem
 from vmqp.peers.projected import ProjectedTask
@@ -30,7 +30,7 @@ _TAKEN = {"direction", "mean_x", "mean_y", "stretch_x", "stretch_y"}
 class _Peer(PosteriorRegressor):
     """What both peers do with their options."""
 
-    _variance: priors.Prior | float = VARIANCE
+    _variance: ClassVar[priors.Prior | float] = VARIANCE
 
     @abstractmethod
     def _task(self, problem: Problem, warmup: int, thin: int) -> Task:
@@ -68,6 +68,7 @@ def _problem(data: Data, X_new: Table, kernel: kernels.Kernel) -> Problem:
     return problem
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class WrappedGP(_Peer):
     """Bayesian regression of an angle by a wrapped Gaussian process: a process on the line whose whole turns are lost.
 
@@ -89,45 +90,11 @@ class WrappedGP(_Peer):
     array([120.])
     """
 
-    def __init__(
-        self,
-        *,
-        period: float | str = TWO_PI,
-        kernel: Any = None,
-        metric: str = "euclidean",
-        warmup: int = 1000,
-        thin: int = 1,
-        chains: int = 4,
-        draws: int | None = None,
-        seed: int = 0,
-        executor: Any = None,
-        workers: int | None = None,
-        checkpoint: Any = None,
-        progress: bool | None = None,
-        until: Any = None,
-        time_limit: float | None = None,
-        dtype: str = "float64",
-    ) -> None:
-        self.period = period
-        self.kernel = kernel
-        self.metric = metric
-        self.warmup = warmup
-        self.thin = thin
-        self.chains = chains
-        self.draws = draws
-        self.seed = seed
-        self.executor = executor
-        self.workers = workers
-        self.checkpoint = checkpoint
-        self.progress = progress
-        self.until = until
-        self.time_limit = time_limit
-        self.dtype = dtype
-
     def _task(self, problem: Problem, warmup: int, thin: int) -> WrappedTask:
         return WrappedTask(problem, warmup, thin)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ProjectedGP(_Peer):
     """Bayesian regression of an angle by a projected Gaussian process: the angle of a vector of two processes.
 
@@ -155,44 +122,8 @@ class ProjectedGP(_Peer):
 
     _variance = 1.0
 
-    def __init__(
-        self,
-        *,
-        period: float | str = TWO_PI,
-        kernel: Any = None,
-        metric: str = "euclidean",
-        mean_scale: float = 2.0,
-        stretch_scale: float = 0.5,
-        warmup: int = 1000,
-        thin: int = 1,
-        chains: int = 4,
-        draws: int | None = None,
-        seed: int = 0,
-        executor: Any = None,
-        workers: int | None = None,
-        checkpoint: Any = None,
-        progress: bool | None = None,
-        until: Any = None,
-        time_limit: float | None = None,
-        dtype: str = "float64",
-    ) -> None:
-        self.period = period
-        self.kernel = kernel
-        self.metric = metric
-        self.mean_scale = mean_scale
-        self.stretch_scale = stretch_scale
-        self.warmup = warmup
-        self.thin = thin
-        self.chains = chains
-        self.draws = draws
-        self.seed = seed
-        self.executor = executor
-        self.workers = workers
-        self.checkpoint = checkpoint
-        self.progress = progress
-        self.until = until
-        self.time_limit = time_limit
-        self.dtype = dtype
+    mean_scale: float = 2.0
+    stretch_scale: float = 0.5
 
     def _task(self, problem: Problem, warmup: int, thin: int) -> ProjectedTask:
         mean, stretch = self.mean_scale, self.stretch_scale

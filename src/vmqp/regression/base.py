@@ -1,6 +1,7 @@
 """What every regressor with a posterior does, in the manner of scikit-learn: data at the door, then draws on demand."""
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -8,7 +9,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from vmqp.circle import FloatArray
+from vmqp.circle import TWO_PI, FloatArray
 from vmqp.errors import InputError
 from vmqp.posterior import Posterior
 from vmqp.regression.fitting import Data
@@ -34,13 +35,28 @@ class _Memory:
         return posterior
 
 
+@dataclass(kw_only=True, eq=False, repr=False)  # equality and text are scikit-learn's
 class PosteriorRegressor(RegressorMixin, BaseEstimator, ABC):
     """A model of angles whose posterior is drawn when new places are known.
 
-    A subclass has the options as its attributes, ``period`` among them, and draws in `_draw`.
+    The options that all models share are here; a subclass adds its own fields and draws in `_draw`.
     """
 
-    period: float | str
+    period: float | str = TWO_PI
+    kernel: Any = None
+    metric: str = "euclidean"
+    warmup: int = 1000
+    thin: int = 1
+    chains: int = 4
+    draws: int | None = None
+    seed: int = 0
+    executor: Any = None
+    workers: int | None = None
+    checkpoint: Any = None
+    progress: bool | None = None
+    until: Any = None
+    time_limit: float | None = None
+    dtype: str = "float64"
 
     @abstractmethod
     def _draw(self, data: Data, X_new: Table, options: dict[str, Any]) -> Posterior:

@@ -1,9 +1,9 @@
 """`CircularRegressor`, in the manner of scikit-learn, and `regress`, the same in one call."""
 
 import inspect
+from dataclasses import dataclass
 from typing import Any
 
-from vmqp.circle import TWO_PI
 from vmqp.errors import InputError
 from vmqp.posterior import Posterior
 from vmqp.priors import HalfNormal, UniformAngle
@@ -16,6 +16,7 @@ __all__ = ["CircularRegressor", "regress"]
 _KAPPA, _NU = HalfNormal(1.0), UniformAngle()
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class CircularRegressor(PosteriorRegressor):
     """Bayesian regression of an angle on inputs, by a von Mises quasi-process.
 
@@ -68,56 +69,14 @@ class CircularRegressor(PosteriorRegressor):
     array([120.])
     """
 
-    def __init__(
-        self,
-        *,
-        period: float | str = TWO_PI,
-        kernel: Any = None,
-        metric: str = "euclidean",
-        drift: str = "auto",
-        concentration: Any = _KAPPA,
-        direction: Any = _NU,
-        noise: Any = None,
-        noise_new: Any = None,
-        precision: str = "auto",
-        sampler: str = "hybrid",
-        method: Any = None,
-        warmup: int = 1000,
-        thin: int = 1,
-        chains: int = 4,
-        draws: int | None = None,
-        seed: int = 0,
-        executor: Any = None,
-        workers: int | None = None,
-        checkpoint: Any = None,
-        progress: bool | None = None,
-        until: Any = None,
-        time_limit: float | None = None,
-        dtype: str = "float64",
-    ) -> None:
-        self.period = period
-        self.kernel = kernel
-        self.metric = metric
-        self.drift = drift
-        self.concentration = concentration
-        self.direction = direction
-        self.noise = noise
-        self.noise_new = noise_new
-        self.precision = precision
-        self.sampler = sampler
-        self.method = method
-        self.warmup = warmup
-        self.thin = thin
-        self.chains = chains
-        self.draws = draws
-        self.seed = seed
-        self.executor = executor
-        self.workers = workers
-        self.checkpoint = checkpoint
-        self.progress = progress
-        self.until = until
-        self.time_limit = time_limit
-        self.dtype = dtype
+    drift: str = "auto"
+    concentration: Any = _KAPPA
+    direction: Any = _NU
+    noise: Any = None
+    noise_new: Any = None
+    precision: str = "auto"
+    sampler: str = "hybrid"
+    method: Any = None
 
     def _draw(self, data: Data, X_new: Table, options: dict[str, Any]) -> Posterior:
         return fit_posterior(data, X_new, options, type(self)().get_params(deep=False))
