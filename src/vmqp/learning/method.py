@@ -32,9 +32,10 @@ class Method:
     inner_start: Literal["angles", "persistent", "aligned"] = "persistent"
     """Where an inner chain starts: where the last one ended, at the current angles, as in the paper, or aligned.
 
-    "aligned" starts each from equal angles and takes twice the steps that are needed. Along a closed curve of places a
-    field can wind round the circle and hold its winding for longer than any chain: parameters that were accepted by
-    the help of such a field are then kept for good.
+    "aligned" starts each from equal angles and takes twice the steps that are needed; "persistent" does so at every
+    twentieth iteration. Along a closed curve of places a field can wind round the circle, and between dense places
+    hold a kink, for longer than any chain: parameters that were accepted by the help of such a field would else be
+    kept for good. Where chains disagree, try "aligned".
 
     Observed angles can lie far from what the model expects before it sees any, as about a vortex: a chain from there
     takes longer to forget its start than the probes of the warm-up, which begin at typical fields, can tell.

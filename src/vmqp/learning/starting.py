@@ -20,6 +20,7 @@ _SPREAD = 2.0  # standard deviations, so that chains start further apart than th
 _PROBES = 5
 _TRIES = 20
 _SHORTER, _STEP = 20, 0.3  # times that a length scale is shortened, by so much in logs
+_LITTLE = 2
 _LEAP_RATE = 0.3  # acceptance of leaps before there were any
 
 
@@ -80,13 +81,13 @@ def _over_dispersed(problem: Problem, maximum: Maximum, rng: np.random.Generator
     """A point near the maximum whose kernel matrix of all d places has a factor.
 
     The maximum knows the observed places only. Where new ones are denser, its length scale can be too long for them:
-    then shorter ones are tried. Where the observed places are the trouble, they are not: the data would be explained
-    by what can be computed and not by what is likely.
+    then shorter ones are tried. Where the observed places are the trouble, only a little shorter ones are: beyond, the
+    data would be explained by what can be computed and not by what is likely.
     """
     shift = np.linalg.cholesky(maximum.covariance) @ rng.standard_normal(len(maximum.u))
     shorter = np.array([1.0 if name.startswith("lengthscale") else 0.0 for name in problem.exchanged])
     for step in range(_TRIES + _SHORTER):
-        if step == _TRIES and not tells_observed_apart(problem, maximum.u):
+        if step == _TRIES + _LITTLE and not tells_observed_apart(problem, maximum.u):
             break
         u = maximum.u + _SPREAD * 0.7 ** min(step, _TRIES) * shift
         u = u - _STEP * max(0, step - _TRIES + 1) * shorter

@@ -49,6 +49,7 @@ _LEAST_LEAPS, _MOST_LEAPS = (
 )  # shares of leaps among the proposals, between which their acceptance decides
 _LEAP_MEMORY = 0.05  # weight of the last leap in their running acceptance
 _FIRST_LEAP = 50  # iterations before there is a law to leap by
+_AFRESH = 20  # iterations after which inner chains set out from equal angles again
 _FROM_EQUAL = 2  # times the length that is needed, where inner chains start from equal angles
 _GUESS = 10
 _LASTING = 3  # the last so many probes decide
@@ -114,10 +115,7 @@ class Walker:
     @property
     def inner_length(self) -> int:
         """Steps of the inner chain."""
-        if self.method.inner_steps is not None:
-            return self.method.inner_steps
-        # Equal angles are further from a typical field than the end of the last inner chain.
-        return _FROM_EQUAL * self.needed if self.method.inner_start == "aligned" else self.needed
+        return self.needed if self.method.inner_steps is None else self.method.inner_steps
 
     def parameters(self) -> dict[str, float]:
         """All learned parameters by name."""
@@ -152,9 +150,7 @@ class Walker:
         if latent.start == self.problem.d:
             return
         sampler = self._angle_sampler()
-        steps = self.method.outer_steps
-        if steps is None:
-            steps = self.needed if self.method.inner_steps is None else self.method.inner_steps
+        steps = self.inner_length if self.method.outer_steps is None else self.method.outer_steps
         start = np.ascontiguousarray(self.x[:, :, latent])
         moved, self.outer = move(self.rng, sampler, start, self.outer, steps, adapting)
         self.x = self.x.copy()
@@ -228,7 +224,7 @@ class Walker:
         if there is None:
             return 0.0
         here = Present(self.point, self.x, self.known, self.direction, self.noise)
-        start, length = self._inner_start(direction), self.inner_length
+        start, length = self._inner_start(direction)
         outcome = exchange(
             self.rng, self.problem, self.method, here, there, direction, start, length, self.inner, adapting
         )
@@ -240,13 +236,17 @@ class Walker:
             self.direction = math.remainder(direction, 2.0 * math.pi)
         return acceptance
 
-    def _inner_start(self, direction: float) -> FloatArray:
-        """Angles from which an inner chain sets out."""
+    def _inner_start(self, direction: float) -> tuple[FloatArray, int]:
+        """Angles from which an inner chain sets out, and its length."""
+        length = self.inner_length
         if self.method.inner_start == "angles":
-            return self.x
-        if self.method.inner_start == "persistent":
-            return self.fictitious
-        return equal_angles(self.x, direction, self.problem.no_drift)
+            return self.x, length
+        # A field can hold a kink, or a winding along a closed curve of places, for longer than any chain. Parameters
+        # that were accepted by its help would be kept for good, if it were never given up.
+        if self.method.inner_start == "persistent" and self.iteration % _AFRESH:
+            return self.fictitious, length
+        start = equal_angles(self.x, direction, self.problem.no_drift)
+        return start, length if self.method.inner_steps is not None else _FROM_EQUAL * length
 
     def _adapt(self, acceptance: FloatArray) -> None:
         wanted = np.array([*self._wanted(), 0.44])

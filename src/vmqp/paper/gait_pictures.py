@@ -26,6 +26,12 @@ def draw_data(gait: Gait, runs: Sequence[Run]) -> Figure:
     _curves(top.subplots(1, len(ANGLES)), gait, runs[0].task.train["group"].unique())
     for run, ax in zip(runs, np.atleast_1d(bottom.subplots(1, len(runs))), strict=True):
         _predictions(ax, run)
+    handles = [
+        Line2D([], [], color="0.6", label="truth"),
+        Line2D([], [], color=TRUTH, marker="o", linestyle="none", label="predicted mean"),
+        Line2D([], [], color=PREDICTED, label="90 % arc (0 and 100 are one phase)"),
+    ]
+    bottom.legend(handles=handles, ncols=3, fontsize="small", frameon=False, loc="outside lower center")
     what = "generated gait" if gait.generated else "gait"
     held = runs[0].task.held_out
     top.suptitle(f"Learned from ({what}): the first and the last curve", fontsize="medium")
@@ -49,16 +55,10 @@ def _predictions(ax: Axes, run: Run) -> None:
     centre = truth + np.asarray(circle.difference(mean, truth, period=100.0))
     middle, half = _middle(lower, upper)
     middle = truth + np.asarray(circle.difference(middle, truth, period=100.0))
-    ax.plot([0, 100], [0, 100], color="0.6", linewidth=1.0, label="truth")
+    ax.plot([0, 100], [0, 100], color="0.6", linewidth=1.0)
     for low in (middle - half, middle - half - 100.0, middle - half + 100.0):
         ax.vlines(truth, low, low + 2.0 * half, color=PREDICTED, linewidth=1.2)
     ax.plot(truth, np.mod(centre, 100.0), "o", color=TRUTH, markersize=4.5)
-    handles = [
-        Line2D([], [], color="0.6", label="truth"),
-        Line2D([], [], color=TRUTH, marker="o", linestyle="none", label="predicted mean"),
-        Line2D([], [], color=PREDICTED, label="90 % arc (0 and 100 are one phase)"),
-    ]
-    ax.legend(handles=handles, fontsize="small", frameon=False, loc="upper left")
     ax.set(xlim=(-2, 102), ylim=(0, 100), xlabel="true phase (%)", ylabel="predicted phase (%)")
     error, cover = run.error.mean(), run.posterior.coverage(truth, 0.9)
     ax.set_title(f"{run.model}\nmean error {error:.2f} %, covered {100 * cover:.0f} %", fontsize="medium")

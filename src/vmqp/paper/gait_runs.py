@@ -89,7 +89,7 @@ def run_ours(setting: Setting, gait: Gait, *, held_out: str | None = None, whole
     """Exponential factors and a nugget; predict 20 points of the held-out curve, or the whole of it."""
     made = task(gait, held_out)
     rows = made.test if whole else made.points
-    options: dict[str, Any] = {"chains": 4, "warmup": 1000, "draws": 2000, "until": _enough()}
+    options: dict[str, Any] = {"chains": 4, "warmup": 1000, "draws": 8000, "until": _enough()}
     if setting.quick:
         options = {"chains": 2, "warmup": 250, "draws": 250}
     post, seconds = fit(
@@ -109,7 +109,7 @@ def run_ours(setting: Setting, gait: Gait, *, held_out: str | None = None, whole
 def run_paper(setting: Setting, gait: Gait) -> Run:
     """The paper's kernel; a quick run learns from every third phase, since an iteration of the stiff kernel is long."""
     made = task(gait, every=3 if setting.quick else 1)
-    options: dict[str, Any] = {"chains": 4, "warmup": 300, "draws": 300}
+    options: dict[str, Any] = {"chains": 4, "warmup": 500, "draws": 2000}
     if setting.quick:
         options = {"chains": 2, "warmup": 120, "draws": 150}
     post, seconds = fit(

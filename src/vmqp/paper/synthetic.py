@@ -56,7 +56,9 @@ LONGER = 0.7
 
 _LENGTH_PRIOR = priors.Squared(priors.HalfNormal(1.0))
 _CONDITION = 1e3  # of the kernel matrix at which chains start
-_METHOD = Method(cheap_moves=1)  # moves of σ² and κ alone are no help where l is what mixes slowly
+# Moves of σ² and κ alone are no help where l is what mixes slowly. With inner chains that go on where they ended a
+# third of the chains for m = 40 ended at ten times the l² that chains with 400 inner steps from either start find.
+_METHOD = Method(cheap_moves=1, inner_start="aligned")
 
 
 def new_places(m: int) -> FloatArray:

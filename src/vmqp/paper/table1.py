@@ -60,9 +60,8 @@ def make(setting: Setting) -> Outcome:
         length=(
             f"{len(fits)} fits of 4 chains until R-hat is below {LIMIT} and each parameter and angle has 200 "
             f"effective samples; those that did not get there were made again with longer ones. The smallest number "
-            f"is {fits['ess'].min():.0f}, the largest R-hat {worst:.3f}; {left_out} fits that did not converge even "
-            "then are left out. The paper ran 200,000 "
-            "iterations of one chain and states no effective sample size."
+            f"is {fits['ess'].min():.0f}, the largest R-hat {worst:.3f}; {left_out or 'no'} fits had to be left out. "
+            "The paper ran 200,000 iterations of one chain and states no effective sample size."
             + (" This was a quick run: one split, short chains, not to be quoted." if setting.quick else "")
         ),
         facts={
