@@ -49,12 +49,14 @@ def test_ctrl_c_ends_with_130_and_keeps_what_was_done(fakes, call):
 
 def test_what_is_wrong_is_one_sentence_before_the_first_item(fakes, call):
     Path("note").write_text("a file", encoding="utf-8")
+    Path("wind.csv").write_text("longitude,latitude,dir_rad\n1,2,3\n", encoding="utf-8")
     before = set(Path().rglob("*"))
     for more, word in (
         (["fig0", "fgi9"], "did you mean 'fig9'"),
         (["list", "fig0"], "'list' stands alone"),
         (["fig0", "--engine", "cluster"], "--engine"),
-        (["fig0", "--data", "no.csv"], "--data 'no.csv' is not a file"),
+        (["fig0", "--data", "no.csv"], "there is no file 'no.csv'"),
+        (["fig0", "--data", "wind.csv"], "which 'fig0' does not take"),
         (["fig0", "--seed", "-1"], "--seed"),
         (["fig0", "--out", "note"], "--out"),
         ([], "NAME"),
@@ -64,6 +66,30 @@ def test_what_is_wrong_is_one_sentence_before_the_first_item(fakes, call):
         assert word in answer.err
         assert "Traceback" not in answer.err
     assert set(Path().rglob("*")) == before
+
+
+def test_files_of_data_go_where_they_belong_or_are_refused(call):
+    Path("note.csv").write_text("a,b\n1,2\n", encoding="utf-8")
+    Path("wind.csv").write_text("longitude,latitude,dir_rad\n1,2,3\n", encoding="utf-8")
+    rows = "".join(f"Slow,{k},{k},{k},{k}\n" for k in range(0, 100, 10))
+    for name in ("gait.csv", "more.csv"):
+        Path(name).write_text(
+            f"speed_class,cycle_pct,hip_deg_mean,knee_deg_mean,ankle_deg_mean\n{rows}", encoding="utf-8"
+        )
+    for more, word in (
+        (
+            ["traces", "--data", "gait.csv", "--data", "more.csv"],
+            "gait.csv and more.csv are both tables of gait",
+        ),
+        (["table1", "--data", "note.csv"], "neither a table of winds"),
+        (["fig2", "--data", "wind.csv"], "'fig2' does not take"),
+        (["gait", "fig5", "--data", "gait.csv", "--data", "wind.csv", "--quick"], "one speed only (Slow)"),
+        (["fig5", "--data", "wind.csv", "--quick"], "1 stations"),
+    ):
+        answer = call(["paper", *more])
+        assert answer.code == 2, more
+        assert word in answer.err
+        assert "Traceback" not in answer.err
 
 
 @pytest.mark.xdist_group("paper-2")

@@ -10,16 +10,18 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.ndimage import gaussian_filter
 
 from vmqp import paper
 from vmqp.datasets import generated_gait
 from vmqp.errors import InputError
 from vmqp.paper.chains import Health, length
-from vmqp.paper.fig5 import _claim
+from vmqp.paper.fig5 import _claim, _share_of_shifts
 from vmqp.paper.frame import Setting
 from vmqp.paper.gait import peaks
 from vmqp.paper.gait_task import our_kernel, paper_kernel, task
-from vmqp.paper.wind_task import the_wind
+from vmqp.paper.traces import _summary
+from vmqp.paper.wind_task import stations, the_wind
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 
@@ -130,13 +132,35 @@ def test_the_claim_is_seen_where_it_holds_and_not_where_it_does_not():
     table = pd.DataFrame({"nearest_deg": distance, "neighbours_disagree": disagree})
     held = _claim(table.assign(circular_variance=distance + 0.3 * disagree))
     assert held["near"] > 0.5
-    assert held["near_p"] < 1e-6
+    assert held["near_p"] == 1 / 400, "no shift has as much"
     none = _claim(table.assign(circular_variance=distance + 0.3 * rng.random(400)))
     assert abs(none["all"]) < 0.2  # four standard deviations
 
 
+def smooth(rng, cells=20, reach=2.5):
+    """A map whose neighbouring cells are alike."""
+    return gaussian_filter(rng.standard_normal((cells, cells)), reach, mode="wrap").ravel()
+
+
+def test_smooth_maps_that_know_nothing_of_each_other_are_not_taken_for_the_claim():
+    """With smooth maps 400 cells are no 400 pairs. Of 40 at 1 %, four or more are one case in 1,400."""
+    rng = np.random.default_rng(3)
+    distance = rng.random(400)
+    tables = [
+        pd.DataFrame(
+            {
+                "nearest_deg": distance,
+                "neighbours_disagree": smooth(rng),
+                "circular_variance": distance + smooth(rng),
+            }
+        )
+        for _ in range(40)
+    ]
+    assert sum(_share_of_shifts(table, np.ones(400, dtype=bool)) <= 0.01 for table in tables) <= 3
+
+
 def test_the_split_is_that_of_the_published_code(tmp_path):
-    wind = the_wind(Setting(out=tmp_path, data=shared("wind_germany.csv")))
+    wind = the_wind(Setting(out=tmp_path, wind=shared("wind_germany.csv")))
     table = pd.read_csv(SHARED / "wind_germany.csv")
     rows = np.random.RandomState(18).choice(260, 52, replace=False)
     np.testing.assert_array_equal(wind.new_directions, table["dir_rad"].to_numpy()[rows])
@@ -146,10 +170,34 @@ def test_the_split_is_that_of_the_published_code(tmp_path):
     assert (grid[:3, 1] == grid[0, 1]).all()
 
 
+def test_directions_of_a_file_are_not_rounded(tmp_path):
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame(
+        {"longitude": rng.random(30), "latitude": rng.random(30), "dir_rad": rng.uniform(-3, 3, 30)}
+    )
+    table.to_csv(tmp_path / "own.csv", index=False)
+    frame, source, published = stations(Setting(out=tmp_path, wind=tmp_path / "own.csv"))
+    np.testing.assert_allclose(frame["direction_deg"], np.degrees(table["dir_rad"] + np.pi))
+    assert (source, published) == ("own.csv", False)
+    frame, _, published = stations(Setting(out=tmp_path, wind=shared("wind_germany.csv")))
+    assert published
+    assert (frame["direction_deg"] % 10 == 0).all()
+
+
+def test_angles_are_summarised_on_the_circle():
+    draws = (
+        np.mod(np.pi + 0.1 * np.random.default_rng(1).standard_normal((2, 500)) + np.pi, 2 * np.pi) - np.pi
+    )
+    low, middle, high = _summary("ν", draws)
+    assert abs(abs(middle) - np.pi) < 0.02
+    assert np.mod(high - low, 2 * np.pi) < 0.4
+    assert _summary("κ", np.arange(101.0)) == (5.0, 50.0, 95.0)
+
+
 def test_a_table_with_few_stations_is_refused(tmp_path):
     (tmp_path / "few.csv").write_text("longitude,latitude,dir_rad\n9,50,0\n10,51,1\n")
     with pytest.raises(InputError, match="2 stations"):
-        the_wind(Setting(out=tmp_path, data=tmp_path / "few.csv"))
+        the_wind(Setting(out=tmp_path, wind=tmp_path / "few.csv"))
 
 
 def test_length_says_what_was_run():

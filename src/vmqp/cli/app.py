@@ -320,7 +320,8 @@ def paper(
     ] = "paper-output",
     quick: Annotated[bool, typer.Option("--quick", help="A short run, under 90 s for each.")] = False,
     data: Annotated[
-        str | None, typer.Option(help="File of the data, if not the usual.", metavar="FILE")
+        list[str] | None,
+        typer.Option(help="Table of winds or of gaits; give it twice for both.", metavar="FILE"),
     ] = None,
     engine: a.Engine = "auto",
     seed: a.Seed = 0,
@@ -333,7 +334,7 @@ def paper(
     from vmqp.cli.output import Terminal
     from vmqp.cli.paper import Options, run_paper
 
-    options = Options(tuple(names), out, quick, engine, data, seed)
+    options = Options(tuple(names), out, quick, engine, tuple(data or ()), seed)
     return run_paper(options, Terminal(as_json=False, quiet=quiet))
 
 

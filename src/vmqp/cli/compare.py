@@ -96,7 +96,8 @@ def run_comparison(options: Options, terminal: Terminal, *, allow_unconverged: b
     except KeyboardInterrupt:
         terminal.fail("stopped before the first fit was done.", INTERRUPTED)
         return INTERRUPTED
-    files = _write(found, out)
+    # A table of some fits would stand in the way when the same command goes on with the rest.
+    files = _write(found, out) if found.complete else {}
     code = _code(found, allow_unconverged)
     if terminal.as_json:
         terminal.print_json(

@@ -12,6 +12,8 @@ from vmqp.cli.options import at_least, read_engine
 from vmqp.cli.output import Terminal
 from vmqp.errors import InputError
 from vmqp.paper.catalogue import find
+from vmqp.paper.sources import sort_files
+from vmqp.tables.words import listed
 
 __all__ = ["Options", "run_paper"]
 
@@ -24,7 +26,7 @@ class Options:
     out: str
     quick: bool
     engine: str
-    data: str | None
+    data: tuple[str, ...]
     seed: int
 
 
@@ -36,8 +38,14 @@ def run_paper(options: Options, terminal: Terminal) -> int:
     names = _names(options.names)
     at_least(options.seed, 0, "--seed", "it numbers a stream of random numbers")
     engine = read_engine(options.engine)
-    if options.data is not None and not Path(options.data).is_file():
-        raise InputError(f"--data {options.data!r} is not a file: give the path of the data.")
+    files = sort_files(options.data)
+    taken = {kind for name in names for kind in find(name).data}
+    for kind, file in files.items():
+        if kind not in taken:
+            raise InputError(
+                f"--data {str(file)!r} is a table of {kind}, which {listed(names)} "
+                f"{'does' if len(names) == 1 else 'do'} not take: leave it out."
+            )
     for name in names:
         folder = Path(options.out) / name
         terminal.say(f"{name}: {find(name).title}{' (a short run)' if options.quick else ''} …")
@@ -48,7 +56,7 @@ def run_paper(options: Options, terminal: Terminal) -> int:
                     out=options.out,
                     quick=options.quick,
                     engine=None if engine == "auto" else engine,
-                    data=options.data,
+                    data=[file for kind, file in files.items() if kind in find(name).data],
                     progress=terminal.progress,
                     seed=options.seed,
                 )

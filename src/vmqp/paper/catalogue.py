@@ -7,6 +7,7 @@ from importlib.util import find_spec
 
 from vmqp.errors import InputError
 from vmqp.paper.frame import Outcome, Setting
+from vmqp.paper.sources import Kind
 from vmqp.tables.words import nearest
 
 __all__ = ["NAMES", "Item", "find", "list_items"]
@@ -21,6 +22,8 @@ class Item:
     title: str
     what: str
     """One line for the list."""
+    data: tuple[Kind, ...] = ()
+    """Which files of data it takes."""
 
     @property
     def path(self) -> str:
@@ -51,13 +54,26 @@ NAMES: dict[str, Item] = {
         "autocorrelation of all samplers at equal CPU time, ours beside",
     ),
     "table1": Item(
-        "table1", "Table 1: wind directions", "CRPS of six models for 10 to 40 % test stations, seven splits"
+        "table1",
+        "Table 1: wind directions",
+        "CRPS of six models for 10 to 40 % test stations, seven splits",
+        ("wind",),
     ),
-    "fig5": Item("fig5", "Figure 5: the map of winds", "stations and predicted means with 20 % held out"),
+    "fig5": Item(
+        "fig5", "Figure 5: the map of winds", "stations and predicted means with 20 % held out", ("wind",)
+    ),
     "gait": Item(
-        "gait", "Figures 6 and 7: the gait cycle", "phase of the cycle from joint angles, and its parameters"
+        "gait",
+        "Figures 6 and 7: the gait cycle",
+        "phase of the cycle from joint angles, and its parameters",
+        ("gait",),
     ),
-    "traces": Item("traces", "Figures S1 to S3: traces", "parameters of wind and gait, roses at four places"),
+    "traces": Item(
+        "traces",
+        "Figures S1 to S3: traces",
+        "parameters of wind and gait, roses at four places",
+        ("wind", "gait"),
+    ),
     "bridging": Item(
         "bridging", "The effect of bridging", "acceptance of parameter moves against the number of bridges"
     ),

@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 
 from vmqp import circle
 from vmqp.circle import TWO_PI, FloatArray
+from vmqp.paper.chains import LIMIT
 from vmqp.paper.frame import Outcome, Setting
 from vmqp.paper.synthetic import ANGLES, PLACES, Draws, learn, new_places, observations
 from vmqp.plots import Scale
@@ -50,7 +51,7 @@ def make(setting: Setting) -> Outcome:
             + "; ".join(f"m = {m} {_listed(own)}" for m, own in peaks.items())
             + f". The largest R-hat of a parameter is {rhat:.3f}."
         ),
-        agrees=_verdict(lengths, several, setting.quick),
+        agrees=_verdict(lengths, several, rhat, setting.quick),
         length=_length(found, rhat, setting.quick),
         facts={
             "chains": 4,
@@ -86,7 +87,7 @@ def _listed(peaks: list[float]) -> str:
     return " and ".join(f"{peak:.1f}" for peak in peaks) or "none that stands out"
 
 
-def _verdict(lengths: pd.DataFrame, several: list[int], quick: bool) -> str:
+def _verdict(lengths: pd.DataFrame, several: list[int], rhat: float, quick: bool) -> str:
     first, last = lengths.loc[SIZES[0]], lengths.loc[SIZES[-1]]
     drop = (first["mean"] - last["mean"]) / np.hypot(first["standard_error"], last["standard_error"])
     shrinks = drop > 3.0
@@ -96,7 +97,12 @@ def _verdict(lengths: pd.DataFrame, several: list[int], quick: bool) -> str:
         f"ν has several modes for m = {', '.join(map(str, several))}" if several else "ν has one mode at most"
     )
     answer = "yes" if shrinks and several else "in part" if shrinks or several else "no"
-    return f"{answer}: {words}, and {many}{' (by a quick run)' if quick else ''}."
+    doubt = (
+        "" if rhat <= LIMIT else f"; the chains do not agree yet (R-hat {rhat:.2f}), so this is not claimed"
+    )
+    if doubt and answer == "yes":
+        answer = "in part"
+    return f"{answer}: {words}, and {many}{doubt}{' (by a quick run)' if quick else ''}."
 
 
 def _length(found: dict[int, Draws], rhat: float, quick: bool) -> str:

@@ -32,8 +32,10 @@ class Setting:
     """Under 90 s on two cores, all told; a text that comes of it says that it was short."""
     engine: Any = None
     """None (chosen by the number of places), "threads", "processes", "dask://host:port", or an executor."""
-    data: Path | None = None
-    """The file of --data, if one was given."""
+    wind: Path | None = None
+    """A table of winds, if one was given."""
+    gait: Path | None = None
+    """A table of gaits, if one was given."""
     progress: bool | None = None
     """As in `vmqp.run.run_chains`."""
     seed: int = 0

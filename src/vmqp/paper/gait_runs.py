@@ -80,8 +80,8 @@ class Run:
 
 def the_gait(setting: Setting) -> Gait:
     """The table of --data, or a generated one: with fewer phases if it has to be quick."""
-    if setting.data is not None:
-        return read_gait(setting.data)
+    if setting.gait is not None:
+        return read_gait(setting.gait)
     return generated_gait(points=40 if setting.quick else 50, seed=1)
 
 

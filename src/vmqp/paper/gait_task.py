@@ -14,6 +14,7 @@ from vmqp import kernels, priors
 from vmqp.circle import FloatArray
 from vmqp.datasets import Gait
 from vmqp.datasets.gait import ANGLES
+from vmqp.errors import InputError
 
 __all__ = ["POINTS", "Task", "interior", "our_kernel", "paper_kernel", "task"]
 
@@ -64,6 +65,11 @@ def task(gait: Gait, held_out: str | None = None, *, every: int = 1) -> Task:
     >>> made.held_out, len(made.train), len(made.test), len(made.points)
     ('0 %', 100, 50, 20)
     """
+    if len(gait.groups) < 2:
+        raise InputError(
+            f"the gait has one {gait.by} only ({', '.join(gait.groups)}): give a table with at least two, one to hold "
+            "out and others to learn from."
+        )
     frame = gait.frame[["group", "level", "cycle_pct", *ANGLES]].copy()
     if gait.by == "runner":
         return _runners(gait, frame, every)

@@ -3,13 +3,14 @@
 import os
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 from vmqp.errors import InputError, InterruptedWarning
 from vmqp.paper.catalogue import find
 from vmqp.paper.frame import Outcome, Setting
+from vmqp.paper.sources import sort_files
 from vmqp.paper.write import unwritable, write_outcome
 from vmqp.run.files import make_writable
 
@@ -22,7 +23,7 @@ def make(
     out: str | os.PathLike[str],
     quick: bool = False,
     engine: Any = None,
-    data: str | os.PathLike[str] | None = None,
+    data: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | None = None,
     progress: bool | None = None,
     seed: int = 0,
 ) -> Outcome:
@@ -40,7 +41,8 @@ def make(
     engine
         Where chains run: "threads", "processes", "dask://host:port" or an executor; None chooses.
     data
-        A file of data, for the items that need one.
+        A file of winds or of gaits, or one of each, for the items that take them. Without, the wind data are downloaded
+        (a quick run generates them) and the gait is generated.
     progress
         Show the chains' progress; None does so in a terminal.
     seed
@@ -49,12 +51,14 @@ def make(
     item = find(name)
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise InputError(f"seed is {seed!r}: give a whole number of at least 0.")
-    source = None if data is None else Path(data)
-    if source is not None and not source.is_file():
-        raise InputError(f"there is no file {str(source)!r}: give the path of the data with --data.")
+    files = sort_files(data)
+    for kind, file in files.items():
+        if kind not in item.data:
+            takes = f"takes a table of {' or '.join(item.data)}" if item.data else "takes no data"
+            raise InputError(f"{name} {takes}, and {file.name} is one of {kind}: leave it out.")
     folder = Path(out) / name
     _make_folder(folder)
-    setting = Setting(out=folder, quick=quick, engine=engine, data=source, progress=progress, seed=seed)
+    setting = Setting(out=folder, quick=quick, engine=engine, progress=progress, seed=seed, **files)
     begin = time.perf_counter()
     outcome = _made(item.maker(), setting)
     write_outcome(name, item, outcome, setting, time.perf_counter() - begin)

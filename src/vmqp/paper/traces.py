@@ -1,18 +1,18 @@
 """Traces and histograms: ``fig:wind_par_traces``, ``fig:wind_angles_traces`` and ``fig:gait_traces_hist``.
 
 Wind: the Gaussian kernel (``eq:gaussian_kernel``) with the paper's priors, four test stations. Gait: the paper's kernel
-(``eq:gait_kernel``). A file of --data is taken for the one that its columns fit; the other is generated.
+(``eq:gait_kernel``).
 """
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from vmqp import kernels, plots, priors
+from vmqp import circle, kernels, plots, priors
+from vmqp.arcs import shortest_arc
 from vmqp.circle import FloatArray
 from vmqp.paper.chains import Health, fit, health, length, run_options
 from vmqp.paper.frame import Outcome, Setting
@@ -21,23 +21,20 @@ from vmqp.paper.gait_runs import run_paper, the_gait
 from vmqp.paper.wind_task import SCALE, Wind, paper_kernel, the_wind
 from vmqp.plots.style import round_layout
 from vmqp.posterior import Posterior
-from vmqp.tables import read_file
 
 __all__ = ["make"]
 
 _SHOWN = 4
+_CIRCULAR = ("ν",)
 _WIND, _GAIT = 200_000, 600_000
 _HALF_NORMAL = priors.HalfNormal(1.0)
 
 
 def make(setting: Setting) -> Outcome:
     """Run both experiments and draw their chains."""
-    for_gait = setting.data is not None and _is_gait(setting)
-    wind = the_wind(replace(setting, data=None) if for_gait else setting)
-    gait_setting = setting if for_gait else replace(setting, data=None)
-    gait = the_gait(gait_setting)
+    wind, gait = the_wind(setting), the_gait(setting)
     post = _fit_wind(setting, wind)
-    walk = run_paper(gait_setting, gait)
+    walk = run_paper(setting, gait)
     rows = _spread(post.variance)
     drawn = post.parameters
     named = {
@@ -60,7 +57,7 @@ def make(setting: Setting) -> Outcome:
             "traces_wind_parameters": _draw(
                 named,
                 f"Wind ({wind.source})",
-                circular=("ν",),
+                circular=_CIRCULAR,
                 densities=dict.fromkeys(("σ²", "l²", "κ"), _half_normal),
             ),
             "traces_wind_angles": _draw(
@@ -96,11 +93,6 @@ def make(setting: Setting) -> Outcome:
     )
 
 
-def _is_gait(setting: Setting) -> bool:
-    names = set() if setting.data is None else set(map(str, read_file(setting.data).columns))
-    return bool(names & {"speed_class", "subject"})
-
-
 def _fit_wind(setting: Setting, wind: Wind) -> Posterior:
     options = run_options(setting, quick_draws=300)
     kernel = paper_kernel(kernels.Gaussian)
@@ -121,7 +113,8 @@ def _numbers(what: str, draws: Mapping[str, FloatArray], post: Posterior) -> lis
     names = [name for name in post.parameters if name != "nugget"]
     rows = []
     for (mark, values), name in zip(draws.items(), names, strict=True):
-        low, middle, high = np.quantile(values, [0.05, 0.5, 0.95])
+        low, middle, high = _summary(mark, values)
+        of_chains = circle.mean(values, axis=1) if mark in _CIRCULAR else values.mean(axis=1)
         rows.append(
             {
                 "experiment": what,
@@ -131,7 +124,7 @@ def _numbers(what: str, draws: Mapping[str, FloatArray], post: Posterior) -> lis
                 "quantile_95": high,
                 "rhat": found["rhat"][name],
                 "ess": found["ess"][name],
-                "chain_means": " ".join(f"{mean:.3g}" for mean in values.mean(axis=1)),
+                "chain_means": " ".join(f"{mean:.3g}" for mean in np.atleast_1d(of_chains)),
             }
         )
     return rows
@@ -155,10 +148,19 @@ def _angles(wind: Wind, post: Posterior, rows: list[int]) -> list[dict[str, Any]
 
 
 def _medians(draws: Mapping[str, FloatArray]) -> str:
+    found = {name: _summary(name, values) for name, values in draws.items()}
     return ", ".join(
-        f"{name} {np.median(values):.3g} ({np.quantile(values, 0.05):.3g} to {np.quantile(values, 0.95):.3g})"
-        for name, values in draws.items()
+        f"{name} {middle:.3g} ({low:.3g} to {high:.3g})" for name, (low, middle, high) in found.items()
     )
+
+
+def _summary(name: str, values: FloatArray) -> tuple[float, float, float]:
+    """Quantiles 0.05, 0.5 and 0.95; of an angle the ends of the shortest 90 % arc and the circular mean."""
+    if name not in _CIRCULAR:
+        low, middle, high = np.quantile(values, [0.05, 0.5, 0.95])
+        return float(low), float(middle), float(high)
+    lower, upper = np.ravel(shortest_arc(values.ravel(), 0.9, origin=-np.pi))
+    return float(lower), float(circle.mean(values.ravel())), float(upper)
 
 
 def _agrees(of_wind: Health, of_gait: Health, third: list[float], *, quick: bool) -> str:

@@ -106,7 +106,7 @@ class ProjectedGP(_Peer):
         As there, but the variance of the process is 1 where it is not given: the angles say nothing of the vectors'
         length. The default has a learned length scale and nugget.
     mean_scale
-        Standard deviation of each part of the mean vector, in units of the process.
+        Standard deviation of each part of the mean vector, in the units of the kernel: its variance is 1 by default.
     stretch_scale
         Standard deviation of each part of the stretch e: the parts of the vector have standard deviations in the ratio
         exp(|e|) along its long axis, which stands at half the angle of e. 0 is the isotropic model.
