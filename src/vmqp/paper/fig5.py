@@ -130,12 +130,13 @@ def _share_of_shifts(near: pd.DataFrame, inside: npt.NDArray[np.bool_]) -> float
 
 
 def _verdict(claim: dict[str, float], *, sound: bool) -> str:
-    rising = claim["near"] > 0 and claim["near_p"] < 0.01
-    grows = "grows" if rising else "does not clearly grow"
+    clear, rising = (claim["near"] > 0 and claim["near_p"] < level for level in (0.01, 0.05))
+    grows = "grows" if clear else "grows a little" if rising else "does not grow"
     most = ", though the distance matters most" if claim["distance"] > abs(claim["all"]) else ""
     doubt = "" if sound else ", and the chains do not agree yet"
+    answer = "yes" if clear and sound else "in part" if rising else "no"
     return (
-        f"{'no' if not rising else 'yes' if sound else 'in part'}: at equal distance from the stations the variance "
+        f"{answer}: at equal distance from the stations the variance "
         f"{grows} where neighbours point in different directions (rank correlation {claim['near']:.2f}; "
         f"{100 * claim['near_p']:.1f} % of all shifts of the map of directions against that of the variance have as "
         f"much or more){most}. The grid is coarser than the paper's{doubt}."
