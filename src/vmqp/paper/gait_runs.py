@@ -109,7 +109,7 @@ def run_ours(setting: Setting, gait: Gait, *, held_out: str | None = None, whole
 def run_paper(setting: Setting, gait: Gait) -> Run:
     """The paper's kernel; a quick run learns from every third phase, since an iteration of the stiff kernel is long."""
     made = task(gait, every=3 if setting.quick else 1)
-    options: dict[str, Any] = {"chains": 4, "warmup": 500, "draws": 2000}
+    options: dict[str, Any] = {"chains": 4, "warmup": 500, "draws": 12_000, "until": _enough()}
     if setting.quick:
         options = {"chains": 2, "warmup": 120, "draws": 150}
     post, seconds = fit(
