@@ -53,7 +53,7 @@ def test_gait(tmp_path, data):
     outcome = made("gait", tmp_path, data)
     scores = outcome.tables["gait_scores"]
     ours = scores[scores["model"].str.startswith("ours")]
-    assert ours["predicted_points"].tolist() == [20, 40 if data is None else 51]
+    assert ours["predicted_points"].tolist() == [20, 30 if data is None else 51]
     assert (ours["mean_error_pct"] <= 2.5).all()
     assert (ours["coverage_90"] >= 0.8).all()
     assert (ours["mean_arc_pct"] < 25).all(), "arcs that cover by being long say nothing"

@@ -82,7 +82,7 @@ def the_gait(setting: Setting) -> Gait:
     """The table of --data, or a generated one: with fewer phases if it has to be quick."""
     if setting.gait is not None:
         return read_gait(setting.gait)
-    return generated_gait(points=40 if setting.quick else 50, seed=1)
+    return generated_gait(points=30 if setting.quick else 50, seed=1)
 
 
 def run_ours(setting: Setting, gait: Gait, *, held_out: str | None = None, whole: bool = False) -> Run:
@@ -91,7 +91,7 @@ def run_ours(setting: Setting, gait: Gait, *, held_out: str | None = None, whole
     rows = made.test if whole else made.points
     options: dict[str, Any] = {"chains": 4, "warmup": 1000, "draws": 8000, "until": _enough()}
     if setting.quick:
-        options = {"chains": 2, "warmup": 250, "draws": 250}
+        options = {"chains": 2, "warmup": 600, "draws": 250}
     post, seconds = fit(
         setting,
         made.X(made.train),

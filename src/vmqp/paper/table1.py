@@ -25,7 +25,7 @@ from vmqp.comparison import Comparison, compare
 from vmqp.errors import InputError
 from vmqp.paper.chains import LIMIT
 from vmqp.paper.frame import Outcome, Setting
-from vmqp.paper.table1_models import LONGER, NUGGET, PAPER, make_models
+from vmqp.paper.table1_models import ELEVATION, LONGER, NUGGET, PAPER, make_models
 from vmqp.paper.table1_picture import picture
 from vmqp.paper.wind_task import stations
 from vmqp.run.files import write_whole
@@ -183,8 +183,8 @@ def _rows(
     """One row for each model, in the order of the paper's table, with the paper's numbers; then the climatology."""
     table = part.table.drop(columns="untrusted")
     paper = PAPER if published else {}
-    order = [name for name in (*PAPER, *table.index) if name in table.index]
-    rows = table.loc[list(dict.fromkeys(order))].reset_index(names="model")
+    order = [name for name in (*PAPER, NUGGET, ELEVATION) if name in table.index]
+    rows = table.loc[order].reset_index(names="model")
     rows.insert(0, "test", share)
     for position, column in enumerate(("paper_crps", "paper_crps_sd")):
         known = [paper.get(name, {}).get(share, (math.nan, math.nan))[position] for name in rows["model"]]
