@@ -94,6 +94,14 @@ def test_a_disk_that_runs_full_leaves_no_half_written_file_and_no_record(fakes, 
     assert not [path for path in (tmp_path / "fig0").iterdir() if path.name.startswith(".")]
 
 
+def test_a_short_run_does_not_replace_a_full_one(fakes, tmp_path):
+    paper.make("fig0", out=tmp_path, quick=True)
+    paper.make("fig0", out=tmp_path)
+    with pytest.raises(InputError, match="holds a full run, which a short one would replace"):
+        paper.make("fig0", out=tmp_path, quick=True)
+    assert json.loads((tmp_path / "fig0" / "fig0.json").read_text(encoding="utf-8"))["quick"] is False
+
+
 def test_a_run_that_was_stopped_writes_nothing(fakes, tmp_path):
     """Chains return what they have after Ctrl-C; a figure made of that would pass for a whole one."""
     with pytest.raises(KeyboardInterrupt):

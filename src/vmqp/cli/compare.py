@@ -24,7 +24,7 @@ from vmqp.regression import CircularRegressor
 from vmqp.regression.text import kernel_from_text
 from vmqp.run import Converged
 from vmqp.run.files import write_whole
-from vmqp.tables import choose, read_file
+from vmqp.tables import choose, nearest, read_file
 
 __all__ = ["KERNELS", "Options", "run_comparison"]
 
@@ -106,7 +106,7 @@ def run_comparison(options: Options, terminal: Terminal, *, allow_unconverged: b
     else:
         terminal.print_table(_scores(found.table))
         terminal.print_table(_differences(found.table))
-        terminal.say(*_sentences(found), *files.values())
+        terminal.say(*_sentences(found, kept=out is not None), *files.values())
     return code
 
 
@@ -119,7 +119,10 @@ def _models(options: Options, noise: Noise) -> dict[str, Any]:
             raise InputError(f"{option} {doubled[0]!r} was given more than once: give each once.")
     unknown = [name for name in options.peers if name not in PEERS]
     if unknown:
-        raise InputError(f"--peer is {unknown[0]!r}, but the choices are {', '.join(map(repr, PEERS))}.")
+        raise InputError(
+            f"--peer is {unknown[0]!r}: did you mean {nearest(unknown[0], PEERS)!r}? The choices are "
+            f"{', '.join(map(repr, PEERS))}."
+        )
     run: dict[str, Any] = {
         "period": number_or_name(options.period),
         "metric": options.metric,
@@ -145,7 +148,10 @@ def _check_out(out: Path | None, overwrite: bool) -> None:
         raise InputError(f"{out} cannot be written to: give another directory with --out.")
     taken = [name for name in _FILES if (out / name).exists()]
     if taken and not overwrite:
-        raise InputError(f"{out} holds {taken[0]!r}: give another directory with --out, or --overwrite.")
+        raise InputError(
+            f"{out} holds {taken[0]!r}: give another directory with --out, or --overwrite, "
+            "which writes the tables again and keeps the fits that are done."
+        )
 
 
 def _write(found: Comparison, out: Path | None) -> dict[str, str]:
@@ -182,10 +188,17 @@ def _answer(found: Comparison) -> dict[str, Any]:
     }
 
 
-def _sentences(found: Comparison) -> list[str]:
+def _sentences(found: Comparison, *, kept: bool) -> list[str]:
     sentences = [f"{name} could not be fitted: {reason}" for name, reason in found.failures.items()]
     if not found.complete:
-        sentences.append("Stopped by Ctrl-C; the table holds the fits that were done.")
+        sentences.append(
+            "Stopped by Ctrl-C; what is shown are the fits that were done. "
+            + (
+                "The same command goes on from them."
+                if kept
+                else "They are not kept: give --out, so that they are."
+            )
+        )
     bad = found.table["untrusted"]
     if bad.any():
         names = ", ".join(f"{name} ({bad[name]})" for name in bad.index[bad > 0])

@@ -42,7 +42,9 @@ class DoneFits:
             if any(content[name] != value for name, value in expected.items()):
                 return None
             numbers = {name: float(content["fit"][name]) for name in _NUMBERS}
-            return {"model": model, "fold": fold, **numbers, "trusted": bool(content["fit"]["trusted"])}
+            seconds = numbers.pop("seconds")  # the last of the columns, as of a fit that was just made
+            trusted = bool(content["fit"]["trusted"])
+            return {"model": model, "fold": fold, **numbers, "trusted": trusted, "seconds": seconds}
         except (OSError, ValueError, KeyError, TypeError):
             return None
 

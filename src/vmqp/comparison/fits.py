@@ -231,6 +231,10 @@ def _check_models(models: Any) -> None:
         raise InputError(f"models is {models!r}: give a dictionary of name and model, at least one.")
     for name, model in models.items():
         missing = [part for part in ("fit", "posterior", "get_params") if not hasattr(model, part)]
+        if isinstance(name, str) and missing == ["posterior"] and not isinstance(model, type):
+            raise InputError(
+                f"{name!r} is {model!r}, which has no posterior to compare: score it by hand, with its own crps."
+            )
         if not isinstance(name, str) or missing or isinstance(model, type):
             raise InputError(
                 f"models has {name!r}: {model!r}, but a name and a model are needed: give text and an object such as "

@@ -21,8 +21,8 @@ __all__ = ["DOUBT", "make", "peaks"]
 _WANTED_ERROR, _WANTED_COVER = 2.5, (0.80, 0.97)
 _ITERATIONS = 600_000
 DOUBT = {
-    True: "which is not claimed, since the chains are too short to agree",
-    False: ("which is not claimed, since the chains disagree"),
+    True: "by chains that are too short to agree, so that it is not claimed",
+    False: "by chains that disagree, so that it is not claimed",
 }
 """Why modes are not claimed where chains disagree: after a quick run, and after a full one."""
 

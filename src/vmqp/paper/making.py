@@ -1,5 +1,6 @@
 """One item from its name to its files."""
 
+import json
 import os
 import time
 import warnings
@@ -57,12 +58,23 @@ def make(
             takes = f"takes a table of {' or '.join(item.data)}" if item.data else "takes no data"
             raise InputError(f"{name} {takes}, and {file.name} is one of {kind}: leave it out.")
     folder = Path(out) / name
+    if quick and _holds_full_run(folder / f"{name}.json"):
+        raise InputError(
+            f"{folder} holds a full run, which a short one would replace: give another directory with --out."
+        )
     _make_folder(folder)
     setting = Setting(out=folder, quick=quick, engine=engine, progress=progress, seed=seed, **files)
     begin = time.perf_counter()
     outcome = _made(item.maker(), setting)
     write_outcome(name, item, outcome, setting, time.perf_counter() - begin)
     return outcome
+
+
+def _holds_full_run(record: Path) -> bool:
+    try:
+        return json.loads(record.read_text(encoding="utf-8"))["quick"] is False
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
 
 
 def _made(maker: Callable[[Setting], Outcome], setting: Setting) -> Outcome:

@@ -90,9 +90,9 @@ def _words(item: Item, outcome: Outcome, setting: Setting, seconds: float) -> st
         f"**Length.** {outcome.length}",
     ]
     for stem, table in outcome.tables.items():
+        parts.append(f"Numbers: [{stem}.csv]({stem}.csv)")
         if table.shape[0] <= _SHOWN[0] and table.shape[1] <= _SHOWN[1]:
             parts.append(_markdown(table))
-        parts.append(f"Numbers: [{stem}.csv]({stem}.csv)")
     made = ", ".join(f"{name} {number}" for name, number in versions().items())
     parts.append(f"Made in {seconds:.0f} s with {made}; seed {setting.seed}.")
     return "\n\n".join(parts) + "\n"

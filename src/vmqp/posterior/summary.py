@@ -16,11 +16,13 @@ MEANINGS = {
     "lengthscale": "the distance over which angles are alike (l)",
     "nugget": "scatter of single observations, in radians squared (τ²)",
     "concentration": "how strongly all angles are pulled to one direction (κ)",
-    "direction": "the direction of that pull (ν)",
+    "direction": "the direction that all angles are drawn to (ν)",
     "noise": "how closely observations follow the process (χ); larger is closer",
     "correlation": "how alike the angles of different categories are",
     "period": "the period of repetition",
     "alpha": "the mixture of length scales",
+    "mean": "mean of the vectors whose directions the angles are, in units of the process",
+    "stretch": "how much longer the vectors scatter along one axis; the axis stands at half its angle",
 }
 """Parameters in words, by the first part of their name."""
 
