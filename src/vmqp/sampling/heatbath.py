@@ -18,6 +18,7 @@ from numba import njit
 from vmqp.sampling.angle import keep_angles
 from vmqp.sampling.checks import check_count
 from vmqp.sampling.linear import four_rows, one_row
+from vmqp.sampling.rooted import Rooted, rooted_sums
 from vmqp.sampling.sampler import Info, Sampler, State, Streams
 from vmqp.sampling.target import Array, Dense, Target
 from vmqp.sampling.vonmises import vonmises
@@ -95,6 +96,36 @@ def _sparse_sweep(streams, starts, columns, values, field, x, reflect, backward)
 
 
 @njit(cache=True, error_model="numpy")
+def _rooted_sweep(  # type: ignore[no-untyped-def]
+    streams, starts, columns, values, diagonal, scale, field, x, t, reflect, backward
+):
+    chains, m = x.shape[1], x.shape[2]
+    for k in range(chains):
+        sums = t[k]
+        for step in range(m):
+            i = m - 1 - step if backward else step
+            first, last = starts[i], starts[i + 1]
+            a = b = 0.0
+            for e in range(first, last):
+                j, value = columns[e], values[e]
+                a += value * sums[j, 0]
+                b += value * sums[j, 1]
+            c, s = x[0, k, i], x[1, k, i]
+            hc = field[0, i] - scale * (a - diagonal[i] * c)
+            hs = field[1, i] - scale * (b - diagonal[i] * s)
+            if reflect:
+                nc, ns = _reflect(hc, hs, c, s)
+            else:
+                nc, ns = renew(streams, k, hc, hs)
+            x[0, k, i], x[1, k, i] = nc, ns
+            nc, ns = nc - c, ns - s
+            for e in range(first, last):
+                j, value = columns[e], values[e]
+                sums[j, 0] += value * nc
+                sums[j, 1] += value * ns
+
+
+@njit(cache=True, error_model="numpy")
 def turn_together(streams, field, x):  # type: ignore[no-untyped-def]
     """Draw the common rotation α of all angles from its conditional, vM(arg, size) of Σ_i ρ_i x̄_i.
 
@@ -135,6 +166,25 @@ def _run_sparse(streams, starts, columns, values, field, x, overrelax, turn, thi
         keep_angles(x, out, draw)
 
 
+@njit(cache=True, nogil=True)
+def _run_rooted(  # type: ignore[no-untyped-def]
+    streams, starts, columns, values, diagonal, scale, field, x, overrelax, turn, thin, out
+):
+    t = np.empty((x.shape[1], x.shape[2], 2))
+    for draw in range(out.shape[1]):
+        for _ in range(thin):
+            # Afresh in each step: nothing can drift, and the common rotation has changed them all anyway.
+            for k in range(x.shape[1]):
+                rooted_sums(starts, columns, values, x, k, t[k])
+            for sweep in range(1 + overrelax):
+                _rooted_sweep(
+                    streams, starts, columns, values, diagonal, scale, field, x, t, sweep > 0, False
+                )
+            if turn:
+                turn_together(streams, field, x)
+        keep_angles(x, out, draw)
+
+
 def sweeps(
     rng: Streams, target: Target, x: Array, overrelax: int, draws: int, thin: int = 1, turn: bool = False
 ) -> Array:
@@ -145,6 +195,8 @@ def sweeps(
     out = np.empty((x.shape[1], draws, x.shape[2]))
     if isinstance(target.coupling, Dense):
         _run_dense(rng, *target.coupling, target.field, x, overrelax, turn, thin, out)
+    elif isinstance(target.coupling, Rooted):
+        _run_rooted(rng, *target.coupling, target.field, x, overrelax, turn, thin, out)
     else:
         _run_sparse(rng, *target.coupling, target.field, x, overrelax, turn, thin, out)
     return out
@@ -165,6 +217,20 @@ def _there_and_back_sparse(streams, starts, columns, values, field, x, overrelax
         _sparse_sweep(streams, starts, columns, values, field, x, not renewing, sweep > overrelax)
 
 
+@njit(cache=True, nogil=True)
+def _there_and_back_rooted(  # type: ignore[no-untyped-def]
+    streams, starts, columns, values, diagonal, scale, field, x, overrelax
+):
+    t = np.empty((x.shape[1], x.shape[2], 2))
+    for k in range(x.shape[1]):
+        rooted_sums(starts, columns, values, x, k, t[k])
+    for sweep in range(2 * overrelax + 2):
+        renewing = sweep == overrelax or sweep == overrelax + 1
+        _rooted_sweep(
+            streams, starts, columns, values, diagonal, scale, field, x, t, not renewing, sweep > overrelax
+        )
+
+
 def there_and_back(rng: Streams, target: Target, x: Array, overrelax: int = 1) -> None:
     """Move ``x`` in place by a reversible step: reflections, a heat bath there and back, reflections backward.
 
@@ -173,6 +239,8 @@ def there_and_back(rng: Streams, target: Target, x: Array, overrelax: int = 1) -
     """
     if isinstance(target.coupling, Dense):
         _there_and_back_dense(rng, *target.coupling, target.field, x, overrelax)
+    elif isinstance(target.coupling, Rooted):
+        _there_and_back_rooted(rng, *target.coupling, target.field, x, overrelax)
     else:
         _there_and_back_sparse(rng, *target.coupling, target.field, x, overrelax)
 

@@ -23,6 +23,7 @@ from vmqp.sampling.whitening import Whitening, draw_momentum, unwhiten, whiten
 
 __all__ = ["Hmc", "WhitenedHmc", "kick", "rotate", "settle"]
 
+_MANY = 4000  # angles from which a first step is shorter than for a few
 _MOST_LEAPFROGS = 1000  # a step size that is far too small must not make one move last for hours
 
 
@@ -135,9 +136,12 @@ class Hmc(Sampler):
 
     def init(self, rng: Streams, angles: Array | None = None) -> State:
         """Start with a step size that the warm-up will correct."""
+        return super().init(rng, angles)._replace(tuning=start_tuning(self.fixed_step or self.first_step()))
+
+    def first_step(self) -> float:
+        """A step size to begin with."""
         strongest = np.hypot(*self.target.field) + np.asarray(abs(self.target.matrix()).sum(axis=1)).ravel()
-        guess = 0.5 / float(np.sqrt(strongest.max(initial=1.0)))
-        return super().init(rng, angles)._replace(tuning=start_tuning(self.fixed_step or guess))
+        return 0.5 / float(np.sqrt(strongest.max(initial=1.0)))
 
     def draw_length(self, rng: Streams, step: float) -> tuple[float, int]:
         """Step and leapfrogs of the next trajectory; both vary, so that no oscillation can lock in."""
@@ -189,9 +193,9 @@ class WhitenedHmc(Hmc):
         self.duration = duration
         self.mass = whiten(target) if mass is None else mass
 
-    def init(self, rng: Streams, angles: Array | None = None) -> State:
-        """Start with a step size that suits a whitened target."""
-        return super().init(rng, angles)._replace(tuning=start_tuning(self.fixed_step or 0.4))
+    def first_step(self) -> float:
+        """A step size that suits a whitened target; errors of many angles add up."""
+        return 0.4 * min(1.0, (_MANY / max(1, self.target.size)) ** 0.25)
 
     def initial(self, rng: Streams) -> Array:
         """Directions of two Gaussian fields with precision W and mean W⁻¹ρ: near the target, and over-dispersed."""

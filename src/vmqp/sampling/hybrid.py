@@ -17,14 +17,15 @@ from vmqp.sampling.factor import SparseFactor
 from vmqp.sampling.heatbath import sweeps
 from vmqp.sampling.hmc import WhitenedHmc
 from vmqp.sampling.sampler import Info, Sampler, State, Streams
-from vmqp.sampling.target import Array, Dense, Target
+from vmqp.sampling.target import Array, Dense, Rooted, Target
 from vmqp.sampling.tuning import frozen, step_size
-from vmqp.sampling.whitening import Whitening
+from vmqp.sampling.whitening import RootMass, Whitening
 
 __all__ = ["Hybrid"]
 
 # Work of one angle beside the passes over matrices, in units of one matrix entry times two columns (about 0.25 ns).
 _DRAW, _REFLECT, _LEAP = 150.0, 30.0, 200.0
+_SCATTERED = 8.0
 _WARMUP_INTERVAL = 2
 _PROBE = 64  # blocks of sweeps in the probe
 _RENEWED = 0.5  # the largest correlation of an angle over a block that counts as renewed
@@ -51,7 +52,9 @@ class Hybrid(Sampler):
         """Steps between two HMC moves, so that both take about the same work."""
         m, coupling, mass = max(1, self.target.size), self.target.coupling, self.hmc.mass
         row = float(m) if isinstance(coupling, Dense) else coupling.values.size / m
-        solve = 4.0 * mass.values.size / m if isinstance(mass, SparseFactor) else 0.7 * m
+        if isinstance(coupling, Rooted):  # two passes, with sums that are scattered over memory
+            row *= _SCATTERED
+        solve = 4.0 * mass.values.size / m if isinstance(mass, SparseFactor | RootMass) else 0.7 * m
         sweep = (1 + self.overrelax) * row + _DRAW + self.overrelax * _REFLECT
         leap = row + solve + _LEAP
         move = (self.hmc.leapfrogs_for(step_size(tuning)) + 2) * leap
@@ -92,12 +95,23 @@ class Hybrid(Sampler):
     def _renewed_by_sweeps(self, rng: Streams, x: Array, block: int) -> bool:
         """Whether ``block`` steps without HMC leave no angle with a correlation above ``_RENEWED``."""
         # Without the common rotation: it would hide angles that stand still relative to each other.
-        angles = sweeps(rng, self.target, x, self.overrelax, _PROBE, block)
-        z = np.exp(1j * angles)
-        z -= z.mean(axis=1, keepdims=True)
-        power = (np.abs(z) ** 2).mean(axis=(0, 1))
-        overlap = (z[:, 1:] * z[:, :-1].conj()).real.mean(axis=(0, 1))
-        return bool((overlap <= _RENEWED * power).all())
+        last = np.zeros((x.shape[1], self.target.size), complex)
+        first, total, squares, overlap = last.copy(), last.copy(), last.real.copy(), last.copy()
+        for k in range(_PROBE):
+            z = np.exp(1j * sweeps(rng, self.target, x, self.overrelax, 1, block)[:, 0])
+            if k == 0:
+                first = z
+            else:
+                overlap += z * last.conj()
+            total += z
+            squares += np.abs(z) ** 2
+            last = z
+        # Sums of products about the mean, from those about zero: no draw but the last has to be kept.
+        mean = total / _PROBE
+        about = overlap - (total - first) * mean.conj() - mean * (total - last).conj()
+        about += (_PROBE - 1) * np.abs(mean) ** 2
+        power = (squares / _PROBE - np.abs(mean) ** 2).mean(axis=0)
+        return bool((about.real.mean(axis=0) / (_PROBE - 1) <= _RENEWED * power).all())
 
     def run(self, rng: Streams, state: State, draws: int, thin: int = 1) -> tuple[State, Array]:
         """Make the sweeps between two HMC moves in one compiled loop."""

@@ -11,6 +11,7 @@ import numpy as np
 from numba import njit
 from numba.extending import overload
 
+from vmqp.sampling.rooted import Rooted, rooted_product
 from vmqp.sampling.target import Dense, Sparse
 
 __all__ = ["FAST_SUM", "apply_coupling", "dense_product", "four_rows", "matvec", "one_row"]
@@ -113,9 +114,11 @@ def _scaled_product(matrix, scale, x, out):  # type: ignore[no-untyped-def]
 
 
 def apply_coupling(coupling: Any, x: Any, out: Any) -> None:
-    """out = Q x for x of shape (2, C, m), dense or sparse; compiled code picks by the type of ``coupling``."""
+    """out = Q x for x of shape (2, C, m), Q without its diagonal; compiled code picks by the type of ``coupling``."""
     if isinstance(coupling, Dense):
         _scaled_product(coupling.matrix, coupling.scale, x, out)
+    elif isinstance(coupling, Rooted):
+        rooted_product(*coupling, x, out)
     else:
         _sparse_product(coupling.starts, coupling.columns, coupling.values, x, out)
 
@@ -125,6 +128,10 @@ def _apply_coupling(coupling, x, out):  # type: ignore[no-untyped-def]
     kind = getattr(coupling, "instance_class", None)
     if kind is Dense:
         return lambda coupling, x, out: _scaled_product(coupling.matrix, coupling.scale, x, out)
+    if kind is Rooted:
+        return lambda coupling, x, out: rooted_product(
+            coupling.starts, coupling.columns, coupling.values, coupling.diagonal, coupling.scale, x, out
+        )
     if kind is Sparse:
         return lambda coupling, x, out: _sparse_product(
             coupling.starts, coupling.columns, coupling.values, x, out

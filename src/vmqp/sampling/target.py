@@ -13,8 +13,10 @@ import numpy.typing as npt
 from scipy import sparse
 
 from vmqp.errors import InputError
+from vmqp.precision.vecchia import VecchiaPrecision
+from vmqp.sampling.rooted import Rooted
 
-__all__ = ["Array", "Dense", "Sparse", "Target", "as_reals", "make_target"]
+__all__ = ["Array", "Dense", "Rooted", "Sparse", "Target", "as_reals", "make_target"]
 
 Array = npt.NDArray[np.float64]
 _ASYMMETRY = 1e-8
@@ -39,9 +41,11 @@ class Sparse(NamedTuple):
 class Target(NamedTuple):
     """The density to sample: hollow coupling, its former diagonal, and the field as two rows (cos, sin)."""
 
-    coupling: Dense | Sparse
+    coupling: Dense | Sparse | Rooted
     diagonal: Array
     field: Array
+    order: npt.NDArray[np.int32] | None = None
+    """Of the rows of a root, for triangular systems."""
 
     @property
     def size(self) -> int:
@@ -53,6 +57,8 @@ class Target(NamedTuple):
 
         It does not matter for the density; but methods that build on it slow down where it is much larger.
         """
+        if isinstance(self.coupling, Rooted):  # the root is one of the coupling with its diagonal
+            return self.diagonal
         rows = np.asarray(abs(self.matrix()).sum(axis=1)).ravel()
         clipped: Array = np.minimum(self.diagonal, 1.5 * rows)
         return clipped
@@ -62,6 +68,10 @@ class Target(NamedTuple):
         if isinstance(self.coupling, Dense):
             matrix, scale = self.coupling
             return matrix if scale == 1.0 else scale * matrix
+        if isinstance(self.coupling, Rooted):
+            starts, columns, values, diagonal, scale = self.coupling
+            root = sparse.csr_array((values, columns, starts), shape=(self.size, self.size))
+            return (scale * (root @ root.T - sparse.diags_array(diagonal))).tocsr()
         starts, columns, values = self.coupling
         return sparse.csr_array((values, columns, starts), shape=(self.size, self.size))
 
@@ -74,8 +84,9 @@ def make_target(coupling: Any, field: Any) -> Target:
     array([[ 0., -1.],
            [-1.,  0.]])
     """
-    matrix = _symmetric(coupling)
-    size = matrix.shape[0]
+    rooted = isinstance(coupling, VecchiaPrecision)
+    matrix = None if rooted else _symmetric(coupling)
+    size = coupling.d if rooted else matrix.shape[0]
     rho = as_reals(field, "field")
     if rho.shape != (size, 2) and not (size == 0 and rho.size == 0):
         raise InputError(
@@ -88,6 +99,12 @@ def make_target(coupling: Any, field: Any) -> Target:
         )
     _check_size(np.abs(rho).max(initial=0.0), "field")
     rows = np.ascontiguousarray(rho.reshape(size, 2).T)
+    if rooted:
+        _check_size(coupling.diagonal.max(initial=0.0), "coupling")
+        parts = Rooted(
+            coupling.pattern.starts, coupling.pattern.columns, coupling.values, coupling.diagonal
+        )
+        return Target(parts, coupling.diagonal, rows, coupling.pattern.order)
     if isinstance(matrix, np.ndarray):
         diagonal = matrix.diagonal().copy()
         np.fill_diagonal(matrix, 0.0)
@@ -96,8 +113,8 @@ def make_target(coupling: Any, field: Any) -> Target:
     hollow = (matrix - sparse.diags_array(diagonal)).tocsr()
     hollow.eliminate_zeros()
     hollow.sort_indices()
-    parts = Sparse(hollow.indptr.astype(np.int64), hollow.indices.astype(np.int64), hollow.data)
-    return Target(parts, diagonal, rows)
+    entries = Sparse(hollow.indptr.astype(np.int64), hollow.indices.astype(np.int64), hollow.data)
+    return Target(entries, diagonal, rows)
 
 
 def _symmetric(coupling: Any) -> Any:

@@ -16,9 +16,10 @@ from scipy.linalg import eigvalsh, lapack
 from vmqp.sampling.factor import SparseFactor, cholesky
 from vmqp.sampling.linear import FAST_SUM, apply_coupling, matvec
 from vmqp.sampling.random import normal
+from vmqp.sampling.rooted import RootMass, Rooted, root_momentum, root_solve, with_diagonal
 from vmqp.sampling.target import Array, Target
 
-__all__ = ["CovarianceRoot", "DenseWhitening", "Whitening", "draw_momentum", "unwhiten", "whiten"]
+__all__ = ["CovarianceRoot", "DenseWhitening", "RootMass", "Whitening", "draw_momentum", "unwhiten", "whiten"]
 
 _MARGIN = 0.1  # by which a raised diagonal clears the smallest eigenvalue, as a share of the row's coupling
 _TOO_LONG = 2.0
@@ -39,7 +40,7 @@ class CovarianceRoot(NamedTuple):
     scale: float
 
 
-Whitening = DenseWhitening | CovarianceRoot | SparseFactor
+Whitening = DenseWhitening | CovarianceRoot | SparseFactor | RootMass
 
 
 def whiten(target: Target, extra: Array | None = None) -> Whitening:
@@ -59,6 +60,8 @@ def whiten(target: Target, extra: Array | None = None) -> Whitening:
 
 
 def _factorise(target: Target, diagonal: Array) -> Whitening:
+    if isinstance(target.coupling, Rooted):
+        return _rooted(target, diagonal - target.diagonal)
     hollow = target.matrix()
     factor = cholesky(hollow, diagonal) if diagonal.min(initial=1.0) > 0.0 else None
     if factor is None:
@@ -71,6 +74,16 @@ def _factorise(target: Target, diagonal: Array) -> Whitening:
     upper, _ = lapack.dpotri(factor.lower.T, lower=0)
     upper = np.triu(upper)
     return DenseWhitening(factor.upper, np.ascontiguousarray(upper + np.triu(upper, 1).T))
+
+
+def _rooted(target: Target, extra: Array) -> RootMass:
+    """The root itself, or an incomplete one where something is added to the diagonal."""
+    assert isinstance(target.coupling, Rooted)
+    assert target.order is not None
+    starts, columns, values, _, scale = target.coupling
+    if extra.any():
+        values = with_diagonal(starts, columns, values, target.order, extra / scale)
+    return RootMass(starts, columns, values, target.order, 1.0 / scale)
 
 
 def _excess(target: Target, mass: Whitening) -> Array:
@@ -201,6 +214,8 @@ def draw_momentum(streams: Any, mass: Any, p: Any) -> None:
         _root_momentum(streams, mass.lower, mass.scale, p)
     elif isinstance(mass, SparseFactor):
         _sparse_momentum(streams, mass.starts, mass.rows, mass.values, mass.order, p)
+    elif isinstance(mass, RootMass):
+        root_momentum(streams, mass.starts, mass.columns, mass.values, mass.scale, p)
     else:
         _plain_momentum(streams, p)
 
@@ -213,6 +228,8 @@ def unwhiten(mass: Any, p: Any, v: Any) -> None:
         _root_solve(mass.lower, mass.scale, p, v)
     elif isinstance(mass, SparseFactor):
         _sparse_solve(mass.starts, mass.rows, mass.values, mass.order, p, v)
+    elif isinstance(mass, RootMass):
+        root_solve(*mass, p, v)
     else:
         _copy(p, v)
 
@@ -242,6 +259,10 @@ def _draw_momentum(streams, mass, p):  # type: ignore[no-untyped-def]
         return lambda streams, mass, p: _sparse_momentum(
             streams, mass.starts, mass.rows, mass.values, mass.order, p
         )
+    if kind is RootMass:
+        return lambda streams, mass, p: root_momentum(
+            streams, mass.starts, mass.columns, mass.values, mass.scale, p
+        )
     return lambda streams, mass, p: _plain_momentum(streams, p)
 
 
@@ -254,5 +275,8 @@ def _unwhiten(mass, p, v):  # type: ignore[no-untyped-def]
         return lambda mass, p, v: _root_solve(mass.lower, mass.scale, p, v)
     if kind is SparseFactor:
         return lambda mass, p, v: _sparse_solve(mass.starts, mass.rows, mass.values, mass.order, p, v)
-
+    if kind is RootMass:
+        return lambda mass, p, v: root_solve(
+            mass.starts, mass.columns, mass.values, mass.order, mass.scale, p, v
+        )
     return lambda mass, p, v: _copy(p, v)

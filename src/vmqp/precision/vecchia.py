@@ -1,0 +1,271 @@
+"""A sparse precision M = U Uᵀ of many places: Vecchia's approximation.
+
+The density of all places is a product of one place's density given those before it. Vecchia (1988) keeps of those only
+the k nearest, c(i). With the conditional mean ``b·x_c(i)`` and variance v of a Gaussian, column i of U is
+
+    U_ii = 1/√v,    U_ji = −b_j/√v  for j in c(i),
+
+so U is triangular in the order of the places, has k + 1 entries in a column, and M = U Uᵀ is never formed. With all
+earlier places as neighbours it is exact. Observed places come first: then the block of U of the new ones is the root of
+their conditional precision, ``Q = U₂₂ U₂₂ᵀ`` (``eq:conditional_density``).
+
+A `Graph` says who is whose neighbour. It is made once; `Graph.fill` then makes U at any parameters.
+
+U is kept by rows, the entry of the diagonal first: what a sampler of one angle needs is row i.
+"""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+from scipy import sparse
+
+from vmqp.circle import FloatArray
+from vmqp.errors import InputError, NotPositiveDefiniteError
+from vmqp.precision.neighbours import earlier_neighbours
+from vmqp.precision.ordering import coarse_to_fine
+
+__all__ = ["Graph", "Pattern", "VecchiaPrecision", "make_graph", "vecchia"]
+
+_CHUNK = 2_000_000  # pairs of places at a time: then a thread holds some 100 MB
+_SMALLEST = 1e-15  # of a conditional variance, as a share of the variance: below it there is no correct digit
+
+Pairs = Callable[[npt.NDArray[np.intp], npt.NDArray[np.intp]], FloatArray]
+"""The covariance of each pair of rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pattern:
+    """Where U, or a block of it, has entries: compressed rows with the diagonal first, and an order of the rows.
+
+    In that order every row comes before those whose columns it is in, so that triangular systems can be solved.
+    """
+
+    starts: npt.NDArray[np.int64]
+    columns: npt.NDArray[np.int32]
+    order: npt.NDArray[np.int32]
+
+    @property
+    def size(self) -> int:
+        """The number of rows."""
+        return len(self.order)
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """Neighbours of d places, of which the first n are observed."""
+
+    n: int
+    neighbours: npt.NDArray[np.int32]
+    """(d, k), nearest first; the place itself where there are fewer."""
+    counts: npt.NDArray[np.int32]
+    """(d,)"""
+    pattern: Pattern
+    slots: npt.NDArray[np.int32]
+    """(d, k + 1): where the entries of column i of U stand among all; the last is that of the diagonal."""
+
+    @property
+    def d(self) -> int:
+        """The number of places."""
+        return len(self.counts)
+
+    @property
+    def k(self) -> int:
+        """Neighbours of a place."""
+        return self.neighbours.shape[1]
+
+    @cached_property
+    def new(self) -> Pattern:
+        """The pattern of the block of the new places."""
+        starts, order, n = self.pattern.starts[self.n :], self.pattern.order, self.n
+        return Pattern(
+            starts - starts[0], self.pattern.columns[starts[0] :] - np.int32(n), order[order >= n] - np.int32(n)
+        )
+
+    def fill(self, covariance: Pairs, workers: int = 1) -> FloatArray | None:
+        """Return the values of U, in the order of its rows; None where a block of the kernel matrix has no factor."""
+        return self._run(_Blocks(self), covariance, workers)
+
+    def _run(self, blocks: "_Blocks", covariance: Pairs, workers: int) -> FloatArray | None:
+        values = np.empty(len(self.pattern.columns))
+
+        def work(part: slice) -> bool:
+            return bool(_columns(covariance(*blocks.pairs(part)), self.counts[part], self.slots[part], values))
+
+        if workers == 1 or len(blocks.parts) == 1:
+            fine = all(work(part) for part in blocks.parts)
+        else:
+            with ThreadPoolExecutor(workers) as pool:
+                fine = all(pool.map(work, blocks.parts))
+        return values if fine else None
+
+
+class _Blocks:
+    """Pairs of rows of which a column of U is made: the lower triangle over its neighbours and itself, which is last."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._rows, self._cols = np.tril_indices(graph.k + 1)
+        width = max(1, _CHUNK // len(self._rows))
+        self.parts = [slice(first, min(first + width, graph.d)) for first in range(0, graph.d, width)]
+
+    def pairs(self, part: slice) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+        own = np.arange(part.start, part.stop, dtype=np.intp)[:, None]
+        places = np.hstack([self._graph.neighbours[part], own])
+        return places[:, self._rows].ravel(), places[:, self._cols].ravel()
+
+
+def make_graph(points: FloatArray, n: int = 0, k: int = 20, workers: int = 1) -> Graph:
+    """Choose the neighbours of points, (d, p), of which the first n are observed.
+
+    >>> graph = make_graph(np.linspace(0.0, 1.0, 50)[:, None], n=10, k=3)
+    >>> graph.neighbours.shape, bool((graph.neighbours[:10] < 10).all())
+    ((50, 3), True)
+    """
+    d = len(points)
+    k = min(k, d - 1)
+    order = coarse_to_fine(points, n)
+    neighbours, counts = earlier_neighbours(points, order, k, workers)
+    starts, columns, slots, levels = _layout(order, neighbours, counts)
+    # Places of one level need only those of the levels before, and next to each other they are near in memory too.
+    by_level = np.argsort(levels, kind="stable").astype(np.int32)
+    return Graph(n, neighbours, counts, Pattern(starts, columns, by_level), slots)
+
+
+@njit(cache=True, nogil=True)
+def _layout(order, neighbours, counts):  # type: ignore[no-untyped-def]
+    """Rows of U from its columns, and the length of the longest way to each place from one without neighbours."""
+    d, k = neighbours.shape
+    starts = np.zeros(d + 1, np.int64)
+    for i in range(d):
+        starts[i + 1] += 1
+        for a in range(counts[i]):
+            starts[neighbours[i, a] + 1] += 1
+    for i in range(d):
+        starts[i + 1] += starts[i]
+    columns = np.empty(starts[d], np.int32)
+    slots = np.full((d, k + 1), -1, np.int32)
+    room = starts[:-1].copy()
+    for i in range(d):
+        columns[room[i]] = i
+        slots[i, k] = room[i]
+        room[i] += 1
+    for i in range(d):
+        for a in range(counts[i]):
+            j = neighbours[i, a]
+            columns[room[j]] = i
+            slots[i, a] = room[j]
+            room[j] += 1
+    levels = np.zeros(d, np.int32)
+    for r in range(d):
+        i = order[r]
+        for a in range(counts[i]):
+            levels[i] = max(levels[i], levels[neighbours[i, a]] + 1)
+    return starts, columns, slots, levels
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _columns(covariances, counts, slots, values):  # type: ignore[no-untyped-def]
+    """Columns of U from the lower triangles of their blocks, one after the other; False where one has no factor."""
+    k = slots.shape[1] - 1
+    size = (k + 1) * (k + 2) // 2
+    lower, mean = np.empty((k + 1, k + 1)), np.empty(k + 1)
+    for i in range(counts.shape[0]):
+        own, count = covariances[i * size : (i + 1) * size], counts[i]
+        for a in range(count + 1):
+            row = a if a < count else k  # the place itself is last, also where it has fewer neighbours
+            first = row * (row + 1) // 2
+            for b in range(a + 1):
+                value = own[first + (b if b < count else k)]
+                for c in range(b):
+                    value -= lower[a, c] * lower[b, c]
+                if b < a:
+                    lower[a, b] = value / lower[b, b]
+                elif value > _SMALLEST * own[first + row]:
+                    lower[a, a] = np.sqrt(value)
+                else:
+                    return False
+        root = 1.0 / lower[count, count]
+        for a in range(count - 1, -1, -1):  # the conditional mean: b = L⁻ᵀ l
+            value = lower[count, a]
+            for c in range(a + 1, count):
+                value -= lower[c, a] * mean[c]
+            mean[a] = value / lower[a, a]
+            values[slots[i, a]] = -mean[a] * root
+        values[slots[i, k]] = root
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _squares(starts, values, out):  # type: ignore[no-untyped-def]
+    for i in range(out.shape[0]):
+        total = 0.0
+        for e in range(starts[i], starts[i + 1]):
+            total += values[e] * values[e]
+        out[i] = total
+
+
+@dataclass(frozen=True, eq=False)
+class VecchiaPrecision:
+    """The precision M = U Uᵀ of some places, by the rows of U; made by `vecchia`."""
+
+    pattern: Pattern
+    values: FloatArray
+    """Entries of U."""
+
+    @property
+    def d(self) -> int:
+        """The number of rows."""
+        return self.pattern.size
+
+    @cached_property
+    def U(self) -> sparse.csr_array:
+        """U as a SciPy sparse array."""
+        return sparse.csr_array((self.values, self.pattern.columns, self.pattern.starts), shape=(self.d, self.d))
+
+    @cached_property
+    def diagonal(self) -> FloatArray:
+        """The diagonal of M."""
+        out = np.empty(self.d)
+        _squares(self.pattern.starts, self.values, out)
+        return out
+
+    @property
+    def log_determinant(self) -> float:
+        """The log-determinant of the kernel matrix, M⁻¹."""
+        return -2.0 * float(np.log(self.values[self.pattern.starts[:-1]]).sum())
+
+    def product(self, v: npt.ArrayLike) -> FloatArray:
+        """Return M v, for v of shape (d,) or (d, c)."""
+        return np.asarray(self.U @ (self.U.T @ np.asarray(v, dtype=np.float64)))
+
+
+def vecchia(covariance: Pairs, graph: Graph, workers: int = 1) -> VecchiaPrecision:
+    """Return the precision on a graph, of a function that gives the covariance of pairs of rows.
+
+    >>> x = np.linspace(0.0, 3.0, 40)
+    >>> precision = vecchia(lambda i, j: np.exp(-np.abs(x[i] - x[j])), make_graph(x[:, None], k=2))
+    >>> exact = np.linalg.inv(np.exp(-np.abs(x[:, None] - x)))  # two neighbours are enough on a line
+    >>> bool(np.allclose((precision.U @ precision.U.T).toarray(), exact))
+    True
+    """
+    values = graph.fill(covariance, workers)
+    if values is None:
+        raise NotPositiveDefiniteError(
+            f"the kernel matrix of {graph.d} places is not positive definite in floating point among some neighbours: "
+            "add a kernels.Nugget or observation noise, or remove places that are too close to tell apart."
+        )
+    return VecchiaPrecision(graph.pattern, values)
+
+
+def check_neighbours(neighbors: object) -> int:
+    """Refuse anything but a whole number of neighbours from 1 up."""
+    if isinstance(neighbors, bool) or not isinstance(neighbors, int | np.integer) or neighbors < 1:
+        raise InputError(
+            f"neighbors is {neighbors!r}, but it is the number of neighbours of a place: give a whole number, such as 20."
+        )
+    return int(neighbors)
