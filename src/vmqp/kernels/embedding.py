@@ -1,8 +1,8 @@
 """Places as points among which a kernel's correlation falls with the Euclidean distance.
 
-Methods that look for neighbours need points: each column over its length scale, a circular input as a point of a circle,
-a place on the earth as a point in space, a category as a corner of a simplex. A product's points have the columns of all
-of its factors; a sum's too, each term with the weight of its variance.
+Methods that look for neighbours need points: each column over its length scale, a circular input as a point of a
+circle, a place on the earth as a point in space, a category as a corner of a simplex. A product's points have the
+columns of all of its factors; a sum's too, each term with the weight of its variance.
 """
 
 import math
@@ -60,9 +60,9 @@ def _embed(kernel: Kernel, inputs: Inputs, numbers: Sequence[float]) -> tuple[fl
         scales = np.clip(numbers[: kernel._count("lengthscale")], 1e-150, 1e150)
         return 1.0, (_on_the_earth(X) if kernel.metric == "geographic" else X) / scales
     if isinstance(kernel, Periodic):
-        *scales, period = numbers
+        *widths, period = numbers
         turn = 2.0 * np.pi * np.fmod(X, max(period, 1e-300)) / max(period, 1e-300)
-        return 1.0, np.hstack([np.cos(turn) / scales, np.sin(turn) / scales])
+        return 1.0, np.hstack([np.cos(turn) / widths, np.sin(turn) / widths])
     if isinstance(kernel, Categorical):
         correlations = np.broadcast_to(numbers, X.shape[1])
         return 1.0, np.hstack([_corners(X[:, c], correlations[c]) for c in range(X.shape[1])])

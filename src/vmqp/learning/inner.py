@@ -18,12 +18,13 @@ from vmqp.learning.point import Point, drift_field, factorised
 from vmqp.learning.problem import Problem
 from vmqp.sampling.sampler import Sampler, State, Streams
 
-__all__ = ["autocorrelation_time", "energy_gradients", "needed_steps", "resultant"]
+__all__ = ["Slopes", "autocorrelation_time", "energy_gradients", "needed_steps", "resultant"]
 
 _STEP = 1e-4  # of the central differences of M, on the unconstrained scale
 _TIMES = 1.5
 _SHORTEST, _LONGEST = 3, 1000
 _PROBE, _LONGEST_PROBE = 400, 6400
+_NUMBERS = 8_000_000  # angles of a probe that are held at a time
 _ENOUGH = 50.0  # autocorrelation times that make a probe long enough; with fewer the estimate is too short
 
 
@@ -50,22 +51,38 @@ def autocorrelation_time(series: FloatArray) -> float:
     return max(1.0, float(times[last]))
 
 
+class Slopes:
+    """∂U/∂u_j for each exchanged parameter, by central differences of M."""
+
+    def __init__(self, problem: Problem, point: Point, direction: float) -> None:
+        self._direction = direction
+        self._pairs: list[tuple[Point, Point]] = []
+        for j in range(len(problem.exchanged)):
+            step = np.zeros(len(problem.exchanged))
+            step[j] = _STEP
+            upper, lower = (
+                factorised(problem, u, problem.values(u)) for u in (point.u + step, point.u - step)
+            )
+            if (
+                upper is not None and lower is not None
+            ):  # else at the edge of what has a factor: the others decide
+                self._pairs.append((upper, lower))
+
+    def of(self, angles: FloatArray) -> FloatArray:
+        """At angles (draws, d): (draws, p)."""
+        c, s = np.cos(angles), np.sin(angles)
+        columns = []
+        for upper, lower in self._pairs:
+            pull = drift_field(upper, self._direction) - drift_field(lower, self._direction)
+            change = upper.base.quadratic_slopes(lower.base, c, s)
+            columns.append((change - c @ pull[0] - s @ pull[1]) / (2.0 * _STEP))
+        result: FloatArray = np.array(columns).T.reshape(len(angles), -1)
+        return result
+
+
 def energy_gradients(problem: Problem, point: Point, direction: float, angles: FloatArray) -> FloatArray:
-    """∂U/∂u_j of angles (draws, d) for each exchanged parameter, (draws, p), by central differences of M."""
-    c, s = np.cos(angles), np.sin(angles)
-    columns = []
-    for j in range(len(problem.exchanged)):
-        step = np.zeros(len(problem.exchanged))
-        step[j] = _STEP
-        upper, lower = (factorised(problem, u, problem.values(u)) for u in (point.u + step, point.u - step))
-        if upper is None or lower is None:  # at the edge of what has a factor: the other statistics decide
-            continue
-        change = (upper.base.hollow - lower.base.hollow) / (2.0 * _STEP)
-        pull = (drift_field(upper, direction) - drift_field(lower, direction)) / (2.0 * _STEP)
-        quadratic = np.einsum("ki,ki->k", c @ change, c) + np.einsum("ki,ki->k", s @ change, s)
-        columns.append(0.5 * quadratic - c @ pull[0] - s @ pull[1])
-    result: FloatArray = np.array(columns).T.reshape(len(angles), -1)
-    return result
+    """∂U/∂u_j of angles (draws, d) for each exchanged parameter, (draws, p)."""
+    return Slopes(problem, point, direction).of(angles)
 
 
 def resultant(point: Point, angles: FloatArray) -> FloatArray:
@@ -77,13 +94,17 @@ def needed_steps(
     rng: Streams, problem: Problem, point: Point, direction: float, sampler: Sampler, state: State
 ) -> int:
     """Measure how many steps of the sampler renew every statistic of the exchange ratio."""
-    length = _PROBE
+    length, slopes = _PROBE, Slopes(problem, point, direction)
     while True:
-        state, angles = sampler.run(rng, state, length)
-        statistics = list(energy_gradients(problem, point, direction, angles[0]).T)
-        if not problem.no_drift:
-            statistics.append(resultant(point, angles[0]))
-        longest = max((autocorrelation_time(column) for column in statistics), default=1.0)
+        rows: list[FloatArray] = []
+        piece = max(1, _NUMBERS // problem.d)
+        for first in range(0, length, piece):
+            state, angles = sampler.run(rng, state, min(piece, length - first))
+            columns = [slopes.of(angles[0])]
+            if not problem.no_drift:
+                columns.append(resultant(point, angles[0])[:, None])
+            rows.append(np.hstack(columns))
+        longest = max((autocorrelation_time(column) for column in np.concatenate(rows).T), default=1.0)
         if longest * _ENOUGH <= length or length >= _LONGEST_PROBE:
             return int(np.clip(np.ceil(_TIMES * longest), _SHORTEST, _LONGEST))
         length *= 4

@@ -60,6 +60,12 @@ class Learner:
     def __post_init__(self) -> None:
         object.__setattr__(self, "warmup", check_count(self.warmup, "warmup", 0, "iterations that adapt"))
         object.__setattr__(self, "thin", check_count(self.thin, "thin", 1, "iterations for each draw"))
+        method = self.method
+        if self.problem.is_sparse and (method.sampler == "augmented" or method.bridge or method.drag):
+            raise InputError(
+                "the augmented sampler, bridges and dragging need a dense precision: give precision='dense', or a "
+                "method without them."
+            )
         steps = self.method.steps
         names = self.problem.exchanged
         direction = ("direction",) if "direction" in self.problem.learned else ()
@@ -86,7 +92,8 @@ class Learner:
     @property
     def chunk(self) -> int:
         """Iterations that take about a second."""
-        seconds = 1e-3 + 1e-10 * self.problem.d**3 + 5e-8 * self.problem.d**2
+        d = self.problem.d
+        seconds = 1e-3 + (3e-5 * d if self.problem.is_sparse else 1e-10 * d**3 + 5e-8 * d**2)
         return int(np.clip(1.5 / seconds, 1, 200))
 
     def start(self, seed: int, chain: int) -> State:

@@ -20,14 +20,18 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from scipy.spatial import cKDTree
 
 from vmqp import model
 from vmqp.circle import FloatArray
 from vmqp.errors import InputError
 from vmqp.kernels.bound import Bound
+from vmqp.kernels.embedding import embed
+from vmqp.kernels.inputs import Inputs
 from vmqp.learning.problem import Problem
 from vmqp.model import direction_weights, unit_vectors
 from vmqp.precision import factorise, try_factorise
+from vmqp.precision.ordering import coarse_to_fine
 from vmqp.priors import Prior
 from vmqp.sampling import sample_angles
 
@@ -48,6 +52,7 @@ Rule = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
 
 # Fourth-order differences are right to about 1e-12. Where K is nearly singular, M G M multiplies their error.
 _STEP = 5e-4
+_GROUP = 50  # places of a group
 _STENCIL = ((1.0, 8.0 / 12.0), (-1.0, -8.0 / 12.0), (2.0, -1.0 / 12.0), (-2.0, 1.0 / 12.0))
 
 
@@ -72,13 +77,17 @@ class Complete:
     """Unit vectors, (2, draws, r): all cosines, then all sines."""
     nugget: bool
     """Whether the angles carry noise, so that 1/χ is added to the diagonal of K."""
+    rows: npt.NDArray[np.intp] | None = None
+    """Which of the observed places they are; None for all."""
 
     @cached_property
     def bound(self) -> Bound:
         """The kernel tied to these places."""
         problem = self.problem
         return (
-            problem.bound if len(self.X) == problem.d else problem.kernel.bind(self.X, problem.column_names)
+            problem.bound
+            if len(self.X) == problem.d and not problem.is_sparse
+            else problem.kernel.bind(self.X, problem.column_names)
         )
 
     @cached_property
@@ -88,7 +97,20 @@ class Complete:
 
     def thinned(self, step: int) -> "Complete":
         """Every `step`-th place."""
-        return Complete(self.problem, self.X[::step], self.x[:, :, ::step], self.nugget)
+        return self.part(np.arange(0, len(self.X), step))
+
+    def part(self, rows: npt.NDArray[np.intp]) -> "Complete":
+        """Some of the places."""
+        own = rows if self.rows is None else self.rows[rows]
+        return Complete(self.problem, self.X[rows], self.x[:, :, rows], self.nugget, own)
+
+    def clustered(self, count: int) -> "Complete":
+        """About `count` places in some groups of near ones, so that short and long distances are among them."""
+        groups = max(1, round(count / _GROUP))
+        points = embed(self.problem.kernel, Inputs.check(self.X, self.problem.column_names))
+        centres = coarse_to_fine(points)[:groups]
+        _, near = cKDTree(points).query(points[centres], k=min(_GROUP, len(points)))
+        return self.part(np.unique(near))
 
     def values(self, t: FloatArray) -> dict[str, float]:
         """Return the learned parameters by name."""
@@ -112,6 +134,7 @@ class Complete:
             if self.nugget:
                 assert self.problem.noise is not None
                 chi = self.problem.noise_of(values.get("noise", self.problem.noise.typical()))
+                chi = chi[self.rows] if isinstance(chi, np.ndarray) and self.rows is not None else chi
                 K.flat[:: len(K) + 1] += 1.0 / np.asarray(chi)
         return K
 

@@ -3,28 +3,24 @@
 At any u that differs from that of a factorisation by a common scale c of all variances, and by κ, the same factor
 serves: K(u) = c K(base). A point keeps the base, so that what is computed at a state of the chain does not depend on
 how the chain came there. The energy of given angles at all points of one base follows from three sums.
-
-The diagonal of M cancels in every ratio that learning needs (cos 0 = 1), so only the hollow matrix is kept.
 """
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from typing import NamedTuple, TypeGuard
+from typing import TypeGuard
 
 import numpy as np
-from numba import njit
 
 from vmqp.circle import FloatArray
 from vmqp.errors import InputError
+from vmqp.learning.factorisation import DenseFactorisation, Factorisation, RootedFactorisation, Sums
 from vmqp.learning.problem import Noise, Problem
-from vmqp.precision import DensePrecision, try_factorise, try_factorise_triangle
-from vmqp.sampling.augmented import augmentation
+from vmqp.precision import DensePrecision, VecchiaPrecision, try_factorise, try_factorise_triangle
 from vmqp.sampling.factor import DenseFactor
-from vmqp.sampling.linear import apply_coupling, dense_product
-from vmqp.sampling.target import Dense, Target
-from vmqp.sampling.whitening import CovarianceRoot, Whitening, whiten
+from vmqp.sampling.linear import apply_coupling
+from vmqp.sampling.target import Target
+from vmqp.sampling.whitening import Whitening, whiten
 
 __all__ = [
     "Factorisation",
@@ -52,38 +48,6 @@ _NOISE_GRID = 0.5  # the mass of HMC follows log χ in steps of this size: it is
 
 
 @dataclass(frozen=True, eq=False)
-class Factorisation:
-    """What a Cholesky factorisation of the kernel matrix at one u gives; points that differ by a scale share it."""
-
-    u: FloatArray
-    lower: FloatArray
-    """The factor of K(u)."""
-    hollow: FloatArray
-    """M(u) with a diagonal of zeros."""
-    diagonal: FloatArray
-    weights: FloatArray
-    """Weight of each place in the drift: 1, or M(u) 1."""
-
-    def new_rows(self, n: int) -> FloatArray:
-        """The block of M of the rows from n on, contiguous; kept, since latent angles ask for it each time."""
-        if self._blocks.get(n) is None:
-            self._blocks[n] = np.ascontiguousarray(self.hollow[n:, n:])
-        return self._blocks[n]
-
-    @cached_property
-    def _blocks(self) -> dict[int, FloatArray]:
-        return {}
-
-    @cached_property
-    def root(self) -> DenseFactor:
-        """The paper's A with AᵀA = λ1 − M, ``eq:cholesky_full``; only the augmented methods ask for it."""
-        nothing = np.zeros((2, len(self.diagonal)))
-        root = augmentation(Target(Dense(self.hollow), self.diagonal, nothing), "scalar")
-        assert isinstance(root, DenseFactor)
-        return root
-
-
-@dataclass(frozen=True, eq=False)
 class Point:
     """Parameters u, and M(u) without its diagonal."""
 
@@ -96,43 +60,54 @@ class Point:
     """By what the base's weights are multiplied in the drift: κ, or κ/scale where they are M 1."""
 
     @property
-    def coupling(self) -> Dense:
-        """M(u) with a diagonal of zeros."""
-        return Dense(self.base.hollow, 1.0 / self.scale)
-
-    @property
-    def diagonal(self) -> FloatArray:
-        """The diagonal of M(u)."""
-        return self.base.diagonal / self.scale
-
-    @property
     def root(self) -> DenseFactor:
         """The paper's A at u."""
-        size = 1.0 / np.sqrt(self.scale)
+        assert isinstance(self.base, DenseFactorisation)
         upper, lower = self.base.root
-        return DenseFactor(upper, lower) if self.scale == 1.0 else DenseFactor(upper * size, lower * size)
+        size = 1.0 / math.sqrt(self.scale)
+        return self.base.root if self.scale == 1.0 else DenseFactor(upper * size, lower * size)
 
 
 def factorised(problem: Problem, u: FloatArray, values: Mapping[str, float]) -> Point | None:
     """Return the point at u by a new factorisation, or None where K has no factor that can be used."""
     try:
-        triangle = problem.bound.triangle(problem.kernel_values(values))
+        base = (_rooted if problem.is_sparse else _dense)(problem, u, problem.kernel_values(values))
     except InputError:  # a function of the user's that overflows far out: such parameters are refused
         return None
-    precision = try_factorise_triangle(triangle, problem.d)
+    if base is None:
+        return None
+    kappa = problem.concentration_of(values)
+    return Point(u, base, 1.0, kappa, kappa)
+
+
+def _dense(problem: Problem, u: FloatArray, values: Mapping[str, float]) -> Factorisation | None:
+    precision = try_factorise_triangle(problem.bound.triangle(values), problem.d)
     if not _usable(precision):
         return None
     weights = np.ones(problem.d) if problem.drift == "constant" else precision.M.sum(axis=1)
     diagonal = precision.M.diagonal().copy()
     np.fill_diagonal(precision.M, 0.0)
-    kappa = problem.concentration_of(values)
-    base = Factorisation(u, precision.L, precision.M, diagonal, weights)
-    return Point(u, base, 1.0, kappa, kappa)
+    return DenseFactorisation(u, precision.L, precision.M, diagonal, weights)
+
+
+def _rooted(problem: Problem, u: FloatArray, values: Mapping[str, float]) -> Factorisation | None:
+    root = problem.on_graph.root(values)
+    if root is None:
+        return None
+    precision = VecchiaPrecision(problem.on_graph.graph.pattern, root)
+    if not precision.diagonal.sum() <= _LARGEST:
+        return None
+    ones = np.ones(problem.d)
+    weights = ones if problem.drift == "constant" else precision.product(ones)
+    return RootedFactorisation(u, problem.on_graph.graph, root, precision.diagonal, weights)
 
 
 def tells_observed_apart(problem: Problem, u: FloatArray) -> bool:
     """Whether the kernel matrix of the observed places alone can be used."""
-    K = problem.bound.covariance(problem.kernel_values(problem.values(u)))
+    values = problem.kernel_values(problem.values(u))
+    if problem.is_sparse:
+        return problem.on_graph.root(values, rows=problem.n) is not None
+    K = problem.bound.covariance(values)
     return _usable(try_factorise(np.ascontiguousarray(K[: problem.n, : problem.n])))
 
 
@@ -150,32 +125,9 @@ def rescaled(problem: Problem, point: Point, u: FloatArray, values: Mapping[str,
     return Point(u, point.base, scale, kappa, kappa / scale if problem.drift == "mean" else kappa)
 
 
-class Sums(NamedTuple):
-    """What the density of all d angles asks of them at one factorisation; one pass over M."""
-
-    quadratic: float
-    """½ Σ_{i≠j} M_ij x_i·x_j at scale 1."""
-    along: float
-    """Σ_i w_i cos φ_i, with the drift's weights at scale 1."""
-    across: float
-    """Σ_i w_i sin φ_i."""
-
-
-@njit(cache=True, nogil=True)
-def _sums(matrix, weights, x):  # type: ignore[no-untyped-def]
-    product = np.empty_like(x)
-    dense_product(matrix, x, product, True, True)
-    quadratic = along = across = 0.0
-    for i in range(x.shape[2]):
-        quadratic += x[0, 0, i] * product[0, 0, i] + x[1, 0, i] * product[1, 0, i]
-        along += weights[i] * x[0, 0, i]
-        across += weights[i] * x[1, 0, i]
-    return 0.5 * quadratic, along, across
-
-
 def sums(base: Factorisation, x: FloatArray) -> Sums:
     """Return the sums of unit vectors x, (2, 1, d)."""
-    return Sums(*_sums(base.hollow, base.weights, x))
+    return base.sums(x)
 
 
 def energy(point: Point, known: Sums, direction: float) -> float:
@@ -192,7 +144,7 @@ def drift_field(point: Point, direction: float) -> FloatArray:
 
 def fields_target(point: Point, direction: float) -> Target:
     """The density of all d angles before any data: what the inner chain of the exchange draws from."""
-    return Target(point.coupling, point.diagonal, drift_field(point, direction))
+    return point.base.target(drift_field(point, direction), point.scale)
 
 
 def angles_target(
@@ -213,23 +165,19 @@ def angles_target(
         # eq:noisy
         theta = np.stack([np.cos(problem.observed - frame), np.sin(problem.observed - frame)])
         field[:, :n] += noise * theta
-        return Target(point.coupling, point.diagonal, field)
-    # eq:conditional_density
-    coupling = Dense(point.base.new_rows(n), 1.0 / point.scale)
-    rho = field[:, n:] - (x[:, 0, :n] @ point.base.hollow[:n, n:]) / point.scale
-    return Target(coupling, point.diagonal[n:], np.ascontiguousarray(rho))
+        return point.base.target(field, point.scale)
+    return point.base.new_target(x, field, n, point.scale)
 
 
 def fields_whitening(point: Point) -> Whitening:
-    """The mass of HMC on all d angles: W⁻¹ is the kernel matrix."""
-    return CovarianceRoot(point.base.lower, point.scale)
+    """The mass of HMC on all d angles."""
+    return point.base.mass(point.scale)
 
 
 def angles_whitening(problem: Problem, point: Point, target: Target, noise: Noise) -> Whitening:
     """The mass of HMC on the latent angles."""
     if noise is None:
-        n = problem.n
-        return CovarianceRoot(np.ascontiguousarray(point.base.lower[n:, n:]), point.scale)
+        return point.base.new_mass(problem.n, point.scale)
     extra = np.zeros(problem.d)
     extra[: problem.n] = mass_noise(noise)
     return whiten(target, extra)

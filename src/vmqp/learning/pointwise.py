@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import i0e
 
 from vmqp.circle import FloatArray
-from vmqp.learning.point import Point, drift_field
+from vmqp.learning.point import Point, fields_target
 from vmqp.learning.problem import Noise, Problem
 from vmqp.sampling.linear import apply_coupling
 
@@ -22,9 +22,9 @@ __all__ = ["fields_at", "log_density_of", "log_likelihood"]
 
 def fields_at(point: Point, x: FloatArray, direction: float) -> FloatArray:
     """Return the field of each of the d angles, (2, d), without the pull of noisy observations."""
-    product = np.empty_like(x)
-    apply_coupling(point.coupling, x, product)
-    return drift_field(point, direction) - product[:, 0]
+    product, target = np.empty_like(x), fields_target(point, direction)
+    apply_coupling(target.coupling, x, product)
+    return np.asarray(target.field - product[:, 0])
 
 
 def log_density_of(

@@ -37,10 +37,14 @@ import numpy.typing as npt
 from vmqp.circle import FloatArray
 from vmqp.errors import InputError
 from vmqp.kernels import Kernel
-from vmqp.kernels.bound import Bound
+from vmqp.kernels.bound import Bound, BoundPairs
 from vmqp.kernels.custom import Custom
+from vmqp.kernels.inputs import Inputs
+from vmqp.learning.memory import remembered
 from vmqp.model import Drift
+from vmqp.precision import KernelOnGraph
 from vmqp.priors import HalfNormal, Prior, UniformAngle, as_prior
+from vmqp.sampling.checks import check_count
 
 __all__ = ["Noise", "Problem", "make_problem"]
 
@@ -68,15 +72,44 @@ class Problem:
     column_names: tuple[str, ...] | None = None
     noise_rows: FloatArray | None = None
     """Known noise χ of each observed row, (n,); `noise` is then fixed at a typical one."""
+    neighbors: int | None = None
+    """Neighbours of a place in a sparse precision; None for a dense one."""
+    metric_at: tuple[tuple[str, float], ...] = ()
+    """Kernel parameters in whose metric neighbours are chosen; typical ones where they are not given."""
 
     def __getstate__(self) -> dict[str, Any]:
         # The geometry is d² numbers that a worker can compute faster than read.
-        return {key: value for key, value in self.__dict__.items() if key != "bound"}
+        kept = {
+            key: value for key, value in self.__dict__.items() if key not in ("bound", "on_graph", "named")
+        }
+        return kept | {"fingerprint": self.fingerprint}
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the precision is sparse, by neighbours."""
+        return self.neighbors is not None
 
     @cached_property
     def bound(self) -> Bound:
-        """The kernel tied to the places."""
+        """The kernel tied to all pairs of places."""
+        assert not self.is_sparse, "all pairs of so many places would not fit"
         return self.kernel.bind(self.X, self.column_names)
+
+    @cached_property
+    def on_graph(self) -> KernelOnGraph:
+        """The kernel tied to pairs of neighbours; kept for the chunks that come to this process later."""
+        found: KernelOnGraph = remembered(self.fingerprint, self._make_graph)
+        return found
+
+    def _make_graph(self) -> KernelOnGraph:
+        assert self.neighbors is not None
+        inputs = Inputs.check(self.X, self.column_names)
+        return KernelOnGraph(self.kernel, inputs, self.n, self.neighbors, dict(self.metric_at))
+
+    @cached_property
+    def named(self) -> BoundPairs:
+        """The kernel's parameters by name; tied to one pair of places only."""
+        return self.kernel.bind_pairs(self.X[:1], [0], [0], self.column_names)
 
     @property
     def n(self) -> int:
@@ -96,7 +129,7 @@ class Problem:
     @cached_property
     def priors(self) -> dict[str, Prior]:
         """Every parameter's prior, learned and fixed, by name."""
-        priors = dict(self.bound.parameters) | {"concentration": self.concentration}
+        priors = dict(self.named.parameters) | {"concentration": self.concentration}
         if not self.no_drift:
             priors["direction"] = self.direction
         return priors if self.noise is None else priors | {"noise": self.noise}
@@ -135,7 +168,7 @@ class Problem:
     @cached_property
     def _scale_rows(self) -> tuple[list[int], list[int]]:
         """Positions in u of the kernel's parameters: those of its common scale, and the others."""
-        scales = self.bound.scale_parameters
+        scales = self.named.scale_parameters
         if scales is None or not all(_walks_on_logs(self.priors[name]) for name in scales):
             scales = ()
         kernel = [i for i, name in enumerate(self.exchanged) if name != "concentration"]
@@ -194,6 +227,8 @@ class Problem:
         for node in self.kernel.nodes():
             if isinstance(node, Custom):
                 digest.update(_code(getattr(node.function, "__code__", None)))
+        if self.is_sparse:
+            digest.update(repr((self.neighbors, self.metric_at)).encode())
         for array in (self.X, self.observed, *([] if self.noise_rows is None else [self.noise_rows])):
             digest.update(repr(array.shape).encode() + np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()
@@ -224,12 +259,14 @@ def make_problem(
     direction: float | Prior = _NU,
     noise: Any = None,
     column_names: Sequence[str] | None = None,
+    neighbors: int | None = None,
 ) -> Problem:
     """Check a model and its data at the door.
 
     `angles` are in radians, one for each row of X. Without `X_new` there are no places beside the observed ones.
     `concentration` is κ, `direction` ν and `noise` χ: each a number (fixed) or a prior (learned). The noise may be an
     array too, with a known χ for each row. Without noise the observed angles are those of the process itself.
+    With `neighbors` the precision is sparse: Vecchia's approximation with so many neighbours of a place.
     """
     if not isinstance(kernel, Kernel):
         raise InputError(f"kernel is {kernel!r}: give one such as 1.0 * kernels.Exponential(1.0).")
@@ -260,8 +297,9 @@ def make_problem(
     shared = noise if by_row is None else float(np.median(by_row))
     chi = None if shared is None else as_prior(shared, "noise")
     names = None if column_names is None else tuple(column_names)
-    problem = Problem(kernel, places, observed, drift, kappa, nu, chi, names, by_row)
-    taken = {"concentration", "direction", "noise"} & set(problem.bound.parameters)
+    k = None if neighbors is None else check_count(neighbors, "neighbors", 1, "neighbours of a place")
+    problem = Problem(kernel, places, observed, drift, kappa, nu, chi, names, by_row, k)
+    taken = {"concentration", "direction", "noise"} & set(problem.named.parameters)
     if taken:
         raise InputError(f"a kernel's parameter is called {taken.pop()!r}: give the kernel another name=...")
     return problem

@@ -43,6 +43,7 @@ __all__ = [
 
 _VARIANCES = (1e-4, 4.0)  # of a coordinate at the maximum; wider means that the data say nothing about it
 _LARGE = 300  # places beyond which the search begins on a part of them
+_MOST, _SOME = 2000, 800  # places beyond which some groups of them, so many in all, have to do
 _CLIMBS = 3
 _REACH = 12.0  # on the unconstrained scale, beyond all starts: a factor of e¹² for a scale
 _REFRESH = 100  # steps of the sampler at new values, from where it stood
@@ -111,6 +112,8 @@ def find_maximum(problem: Problem, rule: Rule, *, angles: npt.ArrayLike | None, 
     complete = observed_angles(problem) if angles is None else complete_angles(problem, angles)
     # Several threads would wait for each other on matrices of this size, and for chains that run beside.
     with threadpool_limits(1):
+        if len(complete.X) > _MOST:
+            complete = complete.clustered(_SOME)
         starts = starting_points(complete)
         climbs, rows = _CLIMBS, len(complete.X)
         if rows > _LARGE:

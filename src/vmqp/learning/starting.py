@@ -95,7 +95,8 @@ def _over_dispersed(problem: Problem, maximum: Maximum, rng: np.random.Generator
         point = factorised(problem, u, values)
         if point is not None and np.isfinite(problem.log_prior(u, values)):
             return point
-    factorise(problem.bound.covariance(problem.kernel_values(problem.values(maximum.u))))
+    if not problem.is_sparse:  # names the two rows that are closest
+        factorise(problem.bound.covariance(problem.kernel_values(problem.values(maximum.u))))
     raise NotPositiveDefiniteError(
         "no parameters near the maximum pseudo-likelihood give all places a usable kernel matrix: "
         "add a kernels.Nugget, or remove places that are closer than the kernel can tell apart."

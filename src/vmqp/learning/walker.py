@@ -201,6 +201,8 @@ class Walker:
         """Moves that need no factorisation: up to six, while their inner chains take a small share of its work."""
         if self.method.cheap_moves is not None:
             return self.method.cheap_moves
+        if self.problem.is_sparse:
+            return 1
         d = self.problem.d
         # In operations of a sweep; the first number stands for what does not grow with d.
         factorisation = 37e6 + 0.13 * d**3 + 55.0 * d**2

@@ -16,13 +16,20 @@ from vmqp.precision.dense import (
     try_factorise,
     try_factorise_triangle,
 )
+from vmqp.precision.on_graph import KernelOnGraph
+from vmqp.precision.vecchia import Graph, VecchiaPrecision, make_graph, vecchia
 
 __all__ = [
     "Cholesky",
     "ConditionalPrecision",
     "DensePrecision",
+    "Graph",
+    "KernelOnGraph",
+    "VecchiaPrecision",
     "factorise",
+    "make_graph",
     "try_cholesky_triangle",
     "try_factorise",
     "try_factorise_triangle",
+    "vecchia",
 ]

@@ -88,7 +88,7 @@ def _nearer(points, i, width, shift, q, heads, following):  # type: ignore[no-un
 
 @njit(cache=True, nogil=True)
 def _shuffle(rows):  # type: ignore[no-untyped-def]
-    """Shuffle in place, always in the same way: places of one pass are equally good, and rows often follow a pattern."""
+    """Shuffle in place, always in the same way: places of one pass are equally good, and rows follow a pattern."""
     state = np.uint64(88172645463325252)
     for i in range(rows.shape[0] - 1, 0, -1):
         state ^= state << np.uint64(13)

@@ -25,13 +25,13 @@ from numba import njit
 from scipy import sparse
 
 from vmqp.circle import FloatArray
-from vmqp.errors import InputError, NotPositiveDefiniteError
+from vmqp.errors import NotPositiveDefiniteError
 from vmqp.precision.neighbours import earlier_neighbours
 from vmqp.precision.ordering import coarse_to_fine
 
 __all__ = ["Graph", "Pattern", "VecchiaPrecision", "make_graph", "vecchia"]
 
-_CHUNK = 2_000_000  # pairs of places at a time: then a thread holds some 100 MB
+_CHUNK = 1_000_000  # pairs of places at a time: then a thread holds some 60 MB
 _SMALLEST = 1e-15  # of a conditional variance, as a share of the variance: below it there is no correct digit
 
 Pairs = Callable[[npt.NDArray[np.intp], npt.NDArray[np.intp]], FloatArray]
@@ -76,47 +76,57 @@ class Graph:
     @property
     def k(self) -> int:
         """Neighbours of a place."""
-        return self.neighbours.shape[1]
+        return int(self.neighbours.shape[1])
 
     @cached_property
     def new(self) -> Pattern:
         """The pattern of the block of the new places."""
         starts, order, n = self.pattern.starts[self.n :], self.pattern.order, self.n
         return Pattern(
-            starts - starts[0], self.pattern.columns[starts[0] :] - np.int32(n), order[order >= n] - np.int32(n)
+            starts - starts[0],
+            self.pattern.columns[starts[0] :] - np.int32(n),
+            order[order >= n] - np.int32(n),
         )
 
-    def fill(self, covariance: Pairs, workers: int = 1) -> FloatArray | None:
-        """Return the values of U, in the order of its rows; None where a block of the kernel matrix has no factor."""
-        return self._run(_Blocks(self), covariance, workers)
+    @property
+    def pairs(self) -> int:
+        """Pairs of places whose covariance is needed."""
+        return self.d * (self.k + 1) * (self.k + 2) // 2
 
-    def _run(self, blocks: "_Blocks", covariance: Pairs, workers: int) -> FloatArray | None:
+    @cached_property
+    def parts(self) -> list[slice]:
+        """Columns of U, in parts that are made at a time."""
+        width = max(1, _CHUNK * self.d // max(1, self.pairs))
+        return [slice(first, min(first + width, self.d)) for first in range(0, self.d, width)]
+
+    def part_pairs(self, part: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+        """Rows of all pairs that a part needs: for each column the lower triangle over its neighbours and itself."""
+        rows, cols = np.tril_indices(self.k + 1)
+        own = np.arange(self.parts[part].start, self.parts[part].stop, dtype=np.intp)[:, None]
+        places = np.hstack([self.neighbours[self.parts[part]], own])
+        return places[:, rows].ravel(), places[:, cols].ravel()
+
+    def fill(
+        self, covariances: Callable[[int], FloatArray], *, rows: int | None = None, workers: int = 1
+    ) -> FloatArray | None:
+        """Return the values of U, in the order of its rows; None where a block of the kernel matrix has no factor.
+
+        `covariances` gives those of the pairs of a part. With `rows`, only so many first columns are needed.
+        """
         values = np.empty(len(self.pattern.columns))
 
-        def work(part: slice) -> bool:
-            return bool(_columns(covariance(*blocks.pairs(part)), self.counts[part], self.slots[part], values))
+        def work(part: int) -> bool:
+            chosen = self.parts[part]
+            return bool(_columns(covariances(part), self.counts[chosen], self.slots[chosen], values))
 
-        if workers == 1 or len(blocks.parts) == 1:
-            fine = all(work(part) for part in blocks.parts)
+        last = self.d if rows is None else rows
+        wanted = [part for part, columns in enumerate(self.parts) if columns.start < last]
+        if workers == 1 or len(wanted) == 1:
+            fine = all(work(part) for part in wanted)
         else:
             with ThreadPoolExecutor(workers) as pool:
-                fine = all(pool.map(work, blocks.parts))
+                fine = all(pool.map(work, wanted))
         return values if fine else None
-
-
-class _Blocks:
-    """Pairs of rows of which a column of U is made: the lower triangle over its neighbours and itself, which is last."""
-
-    def __init__(self, graph: Graph) -> None:
-        self._graph = graph
-        self._rows, self._cols = np.tril_indices(graph.k + 1)
-        width = max(1, _CHUNK // len(self._rows))
-        self.parts = [slice(first, min(first + width, graph.d)) for first in range(0, graph.d, width)]
-
-    def pairs(self, part: slice) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-        own = np.arange(part.start, part.stop, dtype=np.intp)[:, None]
-        places = np.hstack([self._graph.neighbours[part], own])
-        return places[:, self._rows].ravel(), places[:, self._cols].ravel()
 
 
 def make_graph(points: FloatArray, n: int = 0, k: int = 20, workers: int = 1) -> Graph:
@@ -130,15 +140,42 @@ def make_graph(points: FloatArray, n: int = 0, k: int = 20, workers: int = 1) ->
     k = min(k, d - 1)
     order = coarse_to_fine(points, n)
     neighbours, counts = earlier_neighbours(points, order, k, workers)
-    starts, columns, slots, levels = _layout(order, neighbours, counts)
-    # Places of one level need only those of the levels before, and next to each other they are near in memory too.
-    by_level = np.argsort(levels, kind="stable").astype(np.int32)
-    return Graph(n, neighbours, counts, Pattern(starts, columns, by_level), slots)
+    starts, columns, slots = _layout(neighbours, counts)
+    return Graph(n, neighbours, counts, Pattern(starts, columns, _needs_first(neighbours, counts)), slots)
 
 
 @njit(cache=True, nogil=True)
-def _layout(order, neighbours, counts):  # type: ignore[no-untyped-def]
-    """Rows of U from its columns, and the length of the longest way to each place from one without neighbours."""
+def _needs_first(neighbours, counts):  # type: ignore[no-untyped-def]
+    """An order in which the neighbours of a place come before it, else that of the rows.
+
+    Rows near each other then stay so, and what they share is still in the cache: from coarse to fine it would not be.
+    """
+    d = counts.shape[0]
+    result, seen = np.empty(d, np.int32), np.zeros(d, np.int32)  # neighbours of a place that were looked at
+    stack, done, count = np.empty(d, np.int32), np.zeros(d, np.bool_), 0
+    for i in range(d):
+        if done[i]:
+            continue
+        depth = 1
+        stack[0] = i
+        while depth:
+            top = stack[depth - 1]
+            while seen[top] < counts[top] and done[neighbours[top, seen[top]]]:
+                seen[top] += 1
+            if seen[top] < counts[top]:
+                stack[depth] = neighbours[top, seen[top]]
+                depth += 1
+            else:
+                done[top] = True
+                result[count] = top
+                count += 1
+                depth -= 1
+    return result
+
+
+@njit(cache=True, nogil=True)
+def _layout(neighbours, counts):  # type: ignore[no-untyped-def]
+    """Rows of U from its columns."""
     d, k = neighbours.shape
     starts = np.zeros(d + 1, np.int64)
     for i in range(d):
@@ -160,12 +197,7 @@ def _layout(order, neighbours, counts):  # type: ignore[no-untyped-def]
             columns[room[j]] = i
             slots[i, a] = room[j]
             room[j] += 1
-    levels = np.zeros(d, np.int32)
-    for r in range(d):
-        i = order[r]
-        for a in range(counts[i]):
-            levels[i] = max(levels[i], levels[neighbours[i, a]] + 1)
-    return starts, columns, slots, levels
+    return starts, columns, slots
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -225,7 +257,9 @@ class VecchiaPrecision:
     @cached_property
     def U(self) -> sparse.csr_array:
         """U as a SciPy sparse array."""
-        return sparse.csr_array((self.values, self.pattern.columns, self.pattern.starts), shape=(self.d, self.d))
+        return sparse.csr_array(
+            (self.values, self.pattern.columns, self.pattern.starts), shape=(self.d, self.d)
+        )
 
     @cached_property
     def diagonal(self) -> FloatArray:
@@ -253,19 +287,10 @@ def vecchia(covariance: Pairs, graph: Graph, workers: int = 1) -> VecchiaPrecisi
     >>> bool(np.allclose((precision.U @ precision.U.T).toarray(), exact))
     True
     """
-    values = graph.fill(covariance, workers)
+    values = graph.fill(lambda part: covariance(*graph.part_pairs(part)), workers=workers)
     if values is None:
         raise NotPositiveDefiniteError(
             f"the kernel matrix of {graph.d} places is not positive definite in floating point among some neighbours: "
             "add a kernels.Nugget or observation noise, or remove places that are too close to tell apart."
         )
     return VecchiaPrecision(graph.pattern, values)
-
-
-def check_neighbours(neighbors: object) -> int:
-    """Refuse anything but a whole number of neighbours from 1 up."""
-    if isinstance(neighbors, bool) or not isinstance(neighbors, int | np.integer) or neighbors < 1:
-        raise InputError(
-            f"neighbors is {neighbors!r}, but it is the number of neighbours of a place: give a whole number, such as 20."
-        )
-    return int(neighbors)

@@ -195,7 +195,7 @@ class WhitenedHmc(Hmc):
 
     def first_step(self) -> float:
         """A step size that suits a whitened target; errors of many angles add up."""
-        return 0.4 * min(1.0, (_MANY / max(1, self.target.size)) ** 0.25)
+        return 0.4 * min(1.0, math.sqrt(math.sqrt(_MANY / max(1, self.target.size))))
 
     def initial(self, rng: Streams) -> Array:
         """Directions of two Gaussian fields with precision W and mean W⁻¹ρ: near the target, and over-dispersed."""

@@ -28,7 +28,8 @@ __all__ = [
 ]
 
 Array = npt.NDArray[np.float64]
-Starts, Columns = npt.NDArray[np.int64], npt.NDArray[np.int32]
+Starts = npt.NDArray[np.int64]
+Columns = npt.NDArray[np.int32]
 
 
 class Rooted(NamedTuple):
@@ -120,7 +121,8 @@ def with_diagonal(starts, columns, values, order, extra):  # type: ignore[no-unt
     """Values of a root V, with the entries of U and no others, of about U Uᵀ with `extra` added to its diagonal.
 
     It is an incomplete factorisation: entries of V Vᵀ agree where V has one. Any positive definite matrix is a valid
-    mass, so what it leaves out costs time only. Row by row from the last, V_ij V_jj = (U Uᵀ)_ij − Σ_{e after j} V_ie V_je.
+    mass, so what it leaves out costs time only. Column by column from the last,
+    V_ij V_jj = (U Uᵀ)_ij − Σ_e V_ie V_je over the columns e after j.
     """
     m = order.shape[0]
     rank = np.empty(m, np.int32)

@@ -69,9 +69,9 @@ class Target(NamedTuple):
             matrix, scale = self.coupling
             return matrix if scale == 1.0 else scale * matrix
         if isinstance(self.coupling, Rooted):
-            starts, columns, values, diagonal, scale = self.coupling
-            root = sparse.csr_array((values, columns, starts), shape=(self.size, self.size))
-            return (scale * (root @ root.T - sparse.diags_array(diagonal))).tocsr()
+            own = self.coupling
+            root = sparse.csr_array((own.values, own.columns, own.starts), shape=(self.size, self.size))
+            return (own.scale * (root @ root.T - sparse.diags_array(own.diagonal))).tocsr()
         starts, columns, values = self.coupling
         return sparse.csr_array((values, columns, starts), shape=(self.size, self.size))
 
@@ -85,7 +85,7 @@ def make_target(coupling: Any, field: Any) -> Target:
            [-1.,  0.]])
     """
     rooted = isinstance(coupling, VecchiaPrecision)
-    matrix = None if rooted else _symmetric(coupling)
+    matrix: Any = None if rooted else _symmetric(coupling)
     size = coupling.d if rooted else matrix.shape[0]
     rho = as_reals(field, "field")
     if rho.shape != (size, 2) and not (size == 0 and rho.size == 0):
@@ -101,9 +101,7 @@ def make_target(coupling: Any, field: Any) -> Target:
     rows = np.ascontiguousarray(rho.reshape(size, 2).T)
     if rooted:
         _check_size(coupling.diagonal.max(initial=0.0), "coupling")
-        parts = Rooted(
-            coupling.pattern.starts, coupling.pattern.columns, coupling.values, coupling.diagonal
-        )
+        parts = Rooted(coupling.pattern.starts, coupling.pattern.columns, coupling.values, coupling.diagonal)
         return Target(parts, coupling.diagonal, rows, coupling.pattern.order)
     if isinstance(matrix, np.ndarray):
         diagonal = matrix.diagonal().copy()

@@ -16,7 +16,7 @@ from scipy.linalg import eigvalsh, lapack
 from vmqp.sampling.factor import SparseFactor, cholesky
 from vmqp.sampling.linear import FAST_SUM, apply_coupling, matvec
 from vmqp.sampling.random import normal
-from vmqp.sampling.rooted import RootMass, Rooted, root_momentum, root_solve, with_diagonal
+from vmqp.sampling.rooted import Rooted, RootMass, root_momentum, root_solve, with_diagonal
 from vmqp.sampling.target import Array, Target
 
 __all__ = ["CovarianceRoot", "DenseWhitening", "RootMass", "Whitening", "draw_momentum", "unwhiten", "whiten"]
