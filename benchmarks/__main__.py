@@ -1,10 +1,10 @@
-"""Run the benchmarks: ``python -m benchmarks [startup] [sweep] [learning] [wind] [peers] [samplers]``."""
+"""Run the benchmarks: ``python -m benchmarks [startup] [sweep] [learning] [wind] [peers] [samplers] [scale]``."""
 
 import sys
 
 from threadpoolctl import threadpool_limits
 
-from benchmarks import learning, peers, samplers, startup, sweep, wind
+from benchmarks import learning, peers, samplers, scale, startup, sweep, wind
 
 PARTS = {
     "startup": startup.main,
@@ -13,6 +13,7 @@ PARTS = {
     "wind": wind.main,
     "peers": peers.main,
     "samplers": samplers.main,
+    "scale": scale.main,
 }
 
 

@@ -1,7 +1,7 @@
 """What a process made for one chunk and will need for the next: graphs of neighbours, roots of a map.
 
 A task travels to its worker with each chunk, without what can be computed from it. A large graph takes longer to make
-than a chunk to run, so that the last few are kept here, by the fingerprint of what they were made from.
+than a chunk to run, so that the last one of each kind is kept here, by what it was made from.
 """
 
 import threading
@@ -11,31 +11,30 @@ from typing import Any
 
 __all__ = ["remembered"]
 
-_MOST = 4
-_found: OrderedDict[str, Any] = OrderedDict()
+_KINDS = 4  # graphs and roots of two tasks
+_found: OrderedDict[str, tuple[str, Any]] = OrderedDict()
 _making: dict[str, threading.Lock] = {}
 _lock = threading.Lock()
 
 
-def remembered(key: str, make: Callable[[], Any]) -> Any:
-    """Return what was made under this key, or make it; threads that ask for the same thing wait for the first.
+def remembered(kind: str, key: str, make: Callable[[], Any]) -> Any:
+    """Return what was made last under this kind, if it has this key, or make it; threads that ask at once share it.
 
-    >>> remembered("seven", lambda: 7), remembered("seven", lambda: 8)
+    >>> remembered("number", "seven", lambda: 7), remembered("number", "seven", lambda: 8)
     (7, 7)
     """
     with _lock:
-        if key in _found:
-            _found.move_to_end(key)
-            return _found[key]
-        turn = _making.setdefault(key, threading.Lock())
+        turn = _making.setdefault(kind, threading.Lock())
     with turn:
         with _lock:
-            if key in _found:
-                return _found[key]
+            if kind in _found and _found[kind][0] == key:
+                _found.move_to_end(kind)
+                return _found[kind][1]
+            _found.pop(kind, None)  # let go of it before the next one is made
         made = make()
         with _lock:
-            _found[key] = made
-            _making.pop(key, None)
-            while len(_found) > _MOST:
-                _found.popitem(last=False)
+            _found[kind] = key, made
+            while len(_found) > _KINDS:
+                oldest, _ = _found.popitem(last=False)
+                _making.pop(oldest, None)
         return made

@@ -98,7 +98,7 @@ class Problem:
     @cached_property
     def on_graph(self) -> KernelOnGraph:
         """The kernel tied to pairs of neighbours; kept for the chunks that come to this process later."""
-        found: KernelOnGraph = remembered(self.fingerprint, self._make_graph)
+        found: KernelOnGraph = remembered(f"{self.fingerprint} graph", "", self._make_graph)
         return found
 
     def _make_graph(self) -> KernelOnGraph:

@@ -18,9 +18,10 @@ from vmqp import arcs, circle, scores
 from vmqp.arcs import check_probability
 from vmqp.circle import TWO_PI, FloatArray
 from vmqp.errors import InputError
+from vmqp.maps import Moments
 from vmqp.posterior import pictures
 from vmqp.posterior.comparing import compare
-from vmqp.posterior.diagnostics import Verdict, diagnose, judge
+from vmqp.posterior.diagnostics import Verdict, diagnose, judge, moments_of, parameters_of
 from vmqp.posterior.facts import Facts
 from vmqp.posterior.html import page
 from vmqp.posterior.loo import LeaveOneOut, leave_one_out
@@ -134,11 +135,15 @@ class Posterior:
     @cached_property
     def mean(self) -> FloatArray:
         """Circular mean at each place, (m,); nan where the draws have no mean direction."""
+        if self._moments is not None:
+            return self._in_period(self._moments.mean())
         return self._in_period(self._by_place(lambda draws: circle.mean(draws, axis=0)))
 
     @cached_property
     def variance(self) -> FloatArray:
         """Circular variance at each place, (m,): 0 where the angle is sure, 1 where nothing is known."""
+        if self._moments is not None:
+            return self._moments.variance()
         return self._by_place(lambda draws: circle.variance(draws, axis=0))
 
     def interval(self, probability: float = 0.9) -> FloatArray:
@@ -211,7 +216,7 @@ class Posterior:
     @property
     def parameters(self) -> Mapping[str, FloatArray]:
         """Draws of the learned parameters by name, (chains, draws); the direction ν in the period of the data."""
-        posterior = self._tree["posterior"].dataset
+        posterior = parameters_of(self._tree)
         names = [str(name) for name, array in posterior.data_vars.items() if array.ndim == 2]
         return {
             name: self._in_period(posterior[name].values) if name == "direction" else posterior[name].values
@@ -335,6 +340,11 @@ class Posterior:
         return page(self)
 
     # Parts
+
+    @cached_property
+    def _moments(self) -> Moments | None:
+        """Summaries over all steps of a map, where they are those of an observation too."""
+        return moments_of(self._tree) if self._observations.noise is None else None
 
     @cached_property
     def _intervals(self) -> dict[float, FloatArray]:

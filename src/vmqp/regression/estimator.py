@@ -45,7 +45,14 @@ class CircularRegressor(PosteriorRegressor):
         Concentration of new observations, where it differs; with a noise for each row it is needed for predictions of
         observations, else those of the process are returned.
     precision
-        "auto" or "dense".
+        "dense", "vecchia" (sparse, for many places), or "auto": dense up to 2,000 places.
+    neighbors
+        Neighbours of a place in a sparse precision: more are more accurate, and slower.
+    stages
+        2 learns the parameters with the observed and some new places and then draws the whole map, 1 does both at once;
+        "auto" takes 2 for more than 2,000 places of which most are new. `draws` are then those of the map.
+    memory
+        Bound on the memory of a map in two stages, in bytes or as "4GB"; half of the machine's if not given.
     sampler
         Of the angles: "hybrid", "heatbath", or "augmented", the paper's.
     method
@@ -75,6 +82,9 @@ class CircularRegressor(PosteriorRegressor):
     noise: Any = None
     noise_new: Any = None
     precision: str = "auto"
+    neighbors: int = 20
+    stages: Any = "auto"
+    memory: Any = None
     sampler: str = "hybrid"
     method: Any = None
 

@@ -10,7 +10,7 @@ import xarray as xr
 from vmqp import kernels
 from vmqp.chain import Task
 from vmqp.circle import FloatArray
-from vmqp.learning import Learner, Problem, make_problem
+from vmqp.learning import Learner, Method, Problem, make_problem
 from vmqp.posterior import Facts, Posterior
 from vmqp.regression.calls import call_text
 from vmqp.regression.kernel import choose_kernel, metric_of
@@ -24,6 +24,7 @@ from vmqp.regression.options import (
     read_noise_new,
 )
 from vmqp.regression.places import check_constant, check_scale, check_size, say_once_that_places_matter
+from vmqp.regression.stages import draw_map, read_sizes
 from vmqp.run import run_chains
 from vmqp.tables import AngleRange, Table
 
@@ -56,13 +57,26 @@ def fit_posterior(data: Data, X_new: Table, options: dict[str, Any], defaults: d
     problem = _problem(data, X_new, options)
     noise_new = read_noise_new(options["noise_new"], m, noisy=problem.noise is not None)
     method = read_method(options["method"], options["sampler"])
-    learner = Learner(problem, method, options["warmup"], options["thin"], pointwise=True)
     say_once_that_places_matter(n, m)
     given = {} if noise_new is None else {"noise_new": noise_new}
     noisy = "given" if given else "same" if problem.noise_rows is None else "none"
-    return run_posterior(
-        learner, problem.kernel, data, X_new, options, call_text(options, defaults), given, noisy
-    )
+    call = call_text(options, defaults)
+    if read_sizes(n, m, options).two_stages:
+        tree = draw_map(problem, method, options, {name: options[name] for name in _RUN})
+        return _posterior(tree, problem.kernel, data, X_new, options["until"], call, given, noisy)
+    learner = _learner(problem, method, options)
+    return run_posterior(learner, problem.kernel, data, X_new, options, call, given, noisy)
+
+
+def _learner(problem: Problem, method: Method, options: dict[str, Any]) -> Learner:
+    learner = Learner(problem, method, options["warmup"], options["thin"], pointwise=True)
+    if not problem.is_sparse:
+        return learner
+    # Neighbours are chosen in the metric of likely parameters, once and for all chains.
+    near = {name: value for name, value in learner.maximum.values.items() if name in problem.named.parameters}
+    found = replace(learner, problem=replace(problem, metric_at=tuple(sorted(near.items()))))
+    found.__dict__["maximum"] = learner.maximum
+    return found
 
 
 def run_posterior(
@@ -79,6 +93,19 @@ def run_posterior(
     places = len(data.radians) + len(X_new.values)
     draws, until = read_length(options["draws"], options["until"], options["chains"], places)
     tree = run_chains(task, draws=draws, until=until, **{name: options[name] for name in _RUN})
+    return _posterior(tree, kernel, data, X_new, until, call, given, noise_of_new)
+
+
+def _posterior(
+    tree: xr.DataTree,
+    kernel: kernels.Kernel,
+    data: Data,
+    X_new: Table,
+    until: Any,
+    call: str,
+    given: Mapping[str, FloatArray],
+    noise_of_new: str,
+) -> Posterior:
     if given:
         more = {name: (f"{name}_dim_0", values) for name, values in given.items()}
         tree["constant_data"] = xr.DataTree(tree["constant_data"].to_dataset().assign(more))
@@ -99,7 +126,9 @@ def run_posterior(
 def check_places(data: Data, X_new: Table, options: dict[str, Any]) -> None:
     """Refuse choices that do not exist, and places that no model of this package can take."""
     check_choices(options)
-    check_size(len(data.radians), len(X_new.values), options["chains"])
+    n, m = len(data.radians), len(X_new.values)
+    if "stages" not in options or read_sizes(n, m, options).neighbors is None:
+        check_size(n, m, options["chains"])
     check_constant(data.table, X_new)
     check_scale(data.table, X_new)
 
@@ -111,10 +140,11 @@ def _problem(data: Data, X_new: Table, options: dict[str, Any]) -> Problem:
     kernel = choose_kernel(
         data.table, X_new, options["kernel"], metric=options["metric"], noisy=noise is not None
     )
-    drift = options["drift"]
+    drift, sizes = options["drift"], read_sizes(len(data.radians), len(X_new.values), options)
     if drift == "auto":
         # A constant pull adds up over many places and drags them all to one direction.
-        drift = "constant" if len(X_new.values) <= len(data.radians) else "mean"
+        many = len(X_new.values) > len(data.radians) or sizes.two_stages
+        drift = "mean" if many else "constant"
     return make_problem(
         data.table.values,
         data.radians,
@@ -125,4 +155,5 @@ def _problem(data: Data, X_new: Table, options: dict[str, Any]) -> Problem:
         direction=in_radians(options["direction"], data.range),
         noise=noise,
         column_names=data.table.names,
+        neighbors=sizes.neighbors,
     )

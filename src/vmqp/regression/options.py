@@ -27,7 +27,7 @@ __all__ = [
 _CHOICES = {
     "metric": ("euclidean", "geographic"),
     "drift": ("auto", "constant", "mean"),
-    "precision": ("auto", "dense"),
+    "precision": ("auto", "dense", "vecchia"),
     "sampler": ("hybrid", "heatbath", "augmented"),
 }
 _LEAST, _MOST = 1000, 10_000  # draws of each chain where no number is given

@@ -137,8 +137,12 @@ def run_chains(
     outcome = _run(plan, description, store, notices)
     seconds = time.monotonic() - began
     kept = store.first(outcome.draws)
-    notices += _ending(plan, outcome) + _doubts(plan, kept, description, outcome.draws)
-    result = make_result(kept, description, seed=plan.seed, stopped=outcome.stopped, seconds=seconds)
+    notices += _ending(plan, outcome) + _doubts(plan, kept, description, outcome)
+    conclude = getattr(task, "conclude", None)
+    more = {} if conclude is None else conclude(outcome.states)
+    result = make_result(
+        kept, description, seed=plan.seed, stopped=outcome.stopped, seconds=seconds, more=more
+    )
     for message, category in notices:
         warnings.warn(message, category, stacklevel=caller_level())
     return result
@@ -214,12 +218,16 @@ def _ending(plan: Plan, outcome: Outcome) -> list[_Notice]:
     return []
 
 
-def _doubts(plan: Plan, kept: Groups, description: Description, draws: int) -> list[_Notice]:
+def _doubts(plan: Plan, kept: Groups, description: Description, outcome: Outcome) -> list[_Notice]:
     """What the task and R-hat say against the draws."""
     notices: list[_Notice] = [(text, ConvergenceWarning) for text in plan.task.warnings(kept.stats)]
-    if plan.chains == 1 or draws < LEAST_DRAWS:
+    rule, own = plan.until or Converged(), getattr(plan.task, "met", None)
+    if own is not None:
+        if not own(rule, outcome.states):
+            notices.append(("the chains do not agree on the map yet: draw more of it.", ConvergenceWarning))
         return notices
-    rule = plan.until or Converged()
+    if plan.chains == 1 or outcome.draws < LEAST_DRAWS:
+        return notices
     circular = circular_names(description)
     worst = worst_rhat(kept.parameters, kept.angles, circular, description.places, rule)
     if worst is not None:

@@ -63,6 +63,12 @@ class Hybrid(Sampler):
     def _sweeps(self, rng: Streams, x: Array, draws: int, thin: int) -> Array:
         return sweeps(rng, self.target, x, self.overrelax, draws, thin, turn=True)
 
+    def sweep(self, rng: Streams, state: State, steps: int) -> State:
+        """Make steps without HMC."""
+        x = state.x.copy()
+        self._sweeps(rng, x, 1, steps)
+        return state._replace(x=x)
+
     def step(self, rng: Streams, state: State) -> tuple[State, Info]:
         """One heat-bath sweep and the reflections, after an HMC move where it is due."""
         x, acceptance = state.x.copy(), np.ones(rng.shape[0])

@@ -1,0 +1,180 @@
+"""A map in two stages: parameters from the observed and some new places, then the angles of all of them.
+
+What it approximates: the model's parameters have a posterior that depends, a little, on which new places belong to it.
+Here they are learned with a coarse set of the new places, and the map is drawn as if they had been learned with all.
+With ``drift="mean"`` the model of the angles hardly changes when a grid is refined, and so do its parameters.
+"""
+
+import math
+import time
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import xarray as xr
+
+from vmqp.errors import InputError
+from vmqp.kernels.embedding import embed
+from vmqp.kernels.inputs import Inputs
+from vmqp.learning import Learner, Method, Problem
+from vmqp.maps.memory import affordable_draws, read_memory
+from vmqp.maps.task import MapTask, in_space
+from vmqp.precision.ordering import coarse_to_fine
+from vmqp.regression.options import read_length
+from vmqp.run import Converged, run_chains
+from vmqp.run.pools import cores
+from vmqp.sampling.checks import check_count
+
+__all__ = ["DENSE", "Sizes", "draw_map", "read_sizes"]
+
+DENSE = 2000
+"""Places up to which the precision is dense."""
+_LEARNED = 20_000  # places up to which parameters are learned with all of them
+_COARSE = (50, 200)  # new places with which parameters are learned: half as many as observed, between these
+_SETS = 64
+_ESS = 200  # effective samples of every parameter: enough to choose so many sets from
+_FIRST = 16  # draws of a map before its chains are compared
+_SHARE = 0.5  # of a time limit that learning may take
+
+
+class Sizes(NamedTuple):
+    """How many places are learned with, and how."""
+
+    neighbors: int | None
+    """Of a sparse precision; None for a dense one."""
+    two_stages: bool
+
+
+def read_sizes(n: int, m: int, options: dict[str, Any]) -> Sizes:
+    """Choose between dense and sparse, one stage and two.
+
+    >>> read_sizes(260, 52, {"precision": "auto", "stages": "auto", "neighbors": 20})
+    Sizes(neighbors=None, two_stages=False)
+    >>> read_sizes(260, 90_000, {"precision": "auto", "stages": "auto", "neighbors": 20})
+    Sizes(neighbors=20, two_stages=True)
+    """
+    stages = options["stages"]
+    if isinstance(stages, bool) or stages not in ("auto", 1, 2):
+        raise InputError(f"stages is {stages!r}, but the choices are 'auto', 1 and 2.")
+    k = check_count(options["neighbors"], "neighbors", 1, "neighbours of a place")
+    d, precision = n + m, options["precision"]
+    sparse = precision == "vecchia" or (precision == "auto" and d > DENSE)
+    large = d > DENSE and (m > n or d > _LEARNED)
+    two = stages == 2 or (stages == "auto" and sparse and large)
+    if two and m == 0:
+        two = False
+    return Sizes(k if sparse or two else None, two)
+
+
+def draw_map(problem: Problem, method: Method, options: dict[str, Any], run: dict[str, Any]) -> xr.DataTree:
+    """Run both stages of a sparse problem with all places."""
+    began = time.monotonic()
+    if problem.drift != "mean":
+        raise InputError(
+            "a map in two stages needs drift='mean': under a constant drift the pull grows with the number of places, "
+            "so that parameters learned with some of them are not those of all. Leave drift out, or give stages=1."
+        )
+    processes = run["executor"] == "processes"
+    workers = min(run["chains"], cores()) if run["workers"] is None else run["workers"]
+    assert problem.neighbors is not None
+    bound = read_memory(options["memory"])
+    room, fields = affordable_draws(
+        problem.d,
+        problem.d - problem.n,
+        problem.neighbors,
+        run["chains"],
+        workers,
+        bound,
+        processes=processes,
+    )
+    draws = (
+        room if options["draws"] is None else check_count(options["draws"], "draws", 1, "draws of the map")
+    )
+    if draws > room:
+        raise InputError(
+            f"{draws} draws of {problem.d - problem.n:,} places do not fit the memory of {bound / 1e9:.3g} GB: draw at "
+            f"most {room}, or give a larger memory."
+        )
+    learned = _learn(problem, method, options, run)
+    if learned.attrs["stopped"] == "interrupted":
+        raise KeyboardInterrupt(
+            "stopped while the parameters were learned; with a checkpoint the same call goes on."
+        )
+    task = _map_task(problem, learned, min(_SETS, draws), fields)
+    left = None if run["time_limit"] is None else max(1.0, run["time_limit"] - (time.monotonic() - began))
+    rule = options["until"] or Converged()
+    until = replace(rule, first=max(4, min(_FIRST, draws))) if run["chains"] > 1 else None
+    tree = run_chains(
+        task,
+        draws=draws,
+        until=until,
+        memory=math.inf if not math.isfinite(bound) else bound,
+        **run | {"time_limit": left, "dtype": "float32", "checkpoint": _below(run["checkpoint"], "map")},
+    )
+    posterior = learned["posterior"].to_dataset()
+    parameters = [name for name, array in posterior.data_vars.items() if array.ndim == 2]
+    tree["learning"] = xr.DataTree(posterior[parameters])
+    if "sample_stats" in learned.children:
+        tree["learning_stats"] = xr.DataTree(learned["sample_stats"].to_dataset())
+    tree.attrs["sampling_time"] = float(tree.attrs["sampling_time"]) + float(learned.attrs["sampling_time"])
+    tree.attrs["memory"] = bound
+    return tree
+
+
+def _learn(problem: Problem, method: Method, options: dict[str, Any], run: dict[str, Any]) -> xr.DataTree:
+    """The posterior of the parameters, with the observed and a coarse set of the new places."""
+    fewer = learning_problem(problem, options["precision"])
+    learner = Learner(fewer, method, options["warmup"], options["thin"])
+    draws, until = read_length(None, options["until"], run["chains"], fewer.d)
+    if until is not None and options["until"] is None:
+        until = replace(until, ess=_ESS)
+    limit = None if run["time_limit"] is None else _SHARE * run["time_limit"]
+    return run_chains(
+        learner,
+        draws=draws,
+        until=until,
+        **run | {"time_limit": limit, "checkpoint": _below(run["checkpoint"], "learning")},
+    )
+
+
+def learning_problem(problem: Problem, precision: str) -> Problem:
+    """The problem with a coarse set of its new places, and no more observed ones than can be learned with."""
+    n = problem.n
+    points = embed(problem.kernel, Inputs.check(problem.X, problem.column_names))
+    seen = np.arange(n) if n <= _LEARNED else np.sort(coarse_to_fine(points[:n])[:_LEARNED])
+    count = int(np.clip(n // 2, *_COARSE))
+    new = np.sort(coarse_to_fine(points, n)[n : n + count])
+    rows: npt.NDArray[np.intp] = np.concatenate([seen, new]).astype(np.intp)
+    dense = precision != "vecchia" and len(rows) <= DENSE
+    return replace(
+        problem,
+        X=problem.X[rows],
+        observed=problem.observed[seen],
+        noise_rows=None if problem.noise_rows is None else problem.noise_rows[seen],
+        neighbors=None if dense else problem.neighbors,
+    )
+
+
+def _map_task(problem: Problem, learned: xr.DataTree, count: int, fields: bool) -> MapTask:
+    posterior = learned["posterior"].dataset
+    draws = {
+        str(name): array.values.reshape(-1) for name, array in posterior.data_vars.items() if array.ndim == 2
+    }
+    sets: dict[str, Any] = {}
+    if draws:
+        size = len(next(iter(draws.values())))
+        chosen = np.linspace(0, size - 1, min(count, size)).round().astype(int)
+        np.random.default_rng(0).shuffle(chosen)  # else a run that stops early would have seen one chain only
+        sets = {name: values[chosen].astype(np.float64) for name, values in draws.items()}
+    middle = {
+        name: float(np.median(values)) for name, values in sets.items() if name in problem.named.parameters
+    }
+    rows = in_space(problem)
+    X = np.concatenate([problem.X[: problem.n], problem.X[problem.n :][rows]])
+    whole = replace(problem, X=X, metric_at=tuple(sorted(middle.items())))
+    return MapTask(whole, sets, rows, fields=fields)
+
+
+def _below(checkpoint: Any, name: str) -> Any:
+    return None if checkpoint is None else f"{checkpoint}/{name}"
