@@ -158,7 +158,9 @@ def test_terms_count_by_their_variance():
 def test_for_near_places_a_sum_of_gaussians_falls_with_the_distance():
     """1 − correlation is half the squared distance: the weights are those of the Taylor series."""
     near = 1e-3 * PLANE
-    kernel = 3.0 * kernels.Gaussian(0.7) + 0.5 * kernels.Gaussian(0.1, columns=[1]) + 2.0 * kernels.Gaussian(5.0)
+    kernel = (
+        3.0 * kernels.Gaussian(0.7) + 0.5 * kernels.Gaussian(0.1, columns=[1]) + 2.0 * kernels.Gaussian(5.0)
+    )
     K = kernel.bind(near).covariance({})
     np.testing.assert_allclose(1.0 - K / 5.5, 0.5 * distances(kernel, near) ** 2, rtol=1e-3, atol=1e-14)
 

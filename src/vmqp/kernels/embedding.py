@@ -18,7 +18,7 @@ from vmqp.kernels.metrics import EARTH_RADIUS
 from vmqp.kernels.others import Categorical, Constant, Nugget, Periodic
 from vmqp.kernels.stationary import Stationary
 
-__all__ = ["embed"]
+__all__ = ["embed", "flat", "on_the_earth"]
 
 
 def embed(kernel: Kernel, inputs: Inputs, parameters: Sequence[float] | None = None) -> FloatArray:
@@ -58,7 +58,7 @@ def _embed(kernel: Kernel, inputs: Inputs, numbers: Sequence[float]) -> tuple[fl
         return numbers[0], np.empty((len(X), 0))
     if isinstance(kernel, Stationary):
         scales = np.clip(numbers[: kernel._count("lengthscale")], 1e-150, 1e150)
-        return 1.0, (_on_the_earth(X) if kernel.metric == "geographic" else X) / scales
+        return 1.0, (on_the_earth(X) if kernel.metric == "geographic" else X) / scales
     if isinstance(kernel, Periodic):
         *widths, period = numbers
         turn = 2.0 * np.pi * np.fmod(X, max(period, 1e-300)) / max(period, 1e-300)
@@ -69,7 +69,8 @@ def _embed(kernel: Kernel, inputs: Inputs, numbers: Sequence[float]) -> tuple[fl
     return 1.0, _even(X)
 
 
-def _on_the_earth(X: FloatArray) -> FloatArray:
+def on_the_earth(X: FloatArray) -> FloatArray:
+    """Points in space, in km, of longitudes and latitudes in degrees."""
     longitude, latitude = np.radians(X.T)
     height = np.cos(latitude)
     return EARTH_RADIUS * np.column_stack(

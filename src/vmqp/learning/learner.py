@@ -63,8 +63,8 @@ class Learner:
         method = self.method
         if self.problem.is_sparse and (method.sampler == "augmented" or method.bridge or method.drag):
             raise InputError(
-                "the augmented sampler, bridges and dragging need a dense precision: give precision='dense', or a "
-                "method without them."
+                "the augmented sampler, bridges and dragging need a dense precision: give precision='dense' (a "
+                "problem without neighbors), or a method without them."
             )
         steps = self.method.steps
         names = self.problem.exchanged

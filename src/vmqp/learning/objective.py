@@ -291,6 +291,8 @@ def draw_complete(
 
 def precision_and_field(problem: Problem, values: Mapping[str, float]) -> tuple[FloatArray, FloatArray]:
     """Return M, (d, d), and the field of the drift, (d, 2), at the given values of all learned parameters."""
+    if problem.is_sparse:
+        raise InputError("this estimate needs a dense precision: make the problem without neighbors.")
     own = {name: values[name] for name in problem.exchanged if name != "concentration"}
     M = factorise(problem.bound.covariance(own)).M
     kappa = _value(problem.concentration, "concentration", values)

@@ -99,7 +99,8 @@ class Problem:
     def on_graph(self) -> KernelOnGraph:
         """The kernel tied to pairs of neighbours; kept for the chunks that come to this process later."""
         found: KernelOnGraph = remembered(f"{self.fingerprint} graph", "", self._make_graph)
-        return found
+        # A fingerprint cannot tell all functions of users apart.
+        return found if found.kernel == self.kernel else self._make_graph()
 
     def _make_graph(self) -> KernelOnGraph:
         assert self.neighbors is not None
@@ -227,6 +228,9 @@ class Problem:
         for node in self.kernel.nodes():
             if isinstance(node, Custom):
                 digest.update(_code(getattr(node.function, "__code__", None)))
+                cells = getattr(node.function, "__closure__", None) or ()
+                defaults = getattr(node.function, "__defaults__", None)
+                digest.update(repr(([cell.cell_contents for cell in cells], defaults)).encode())
         if self.is_sparse:
             digest.update(repr((self.neighbors, self.metric_at)).encode())
         for array in (self.X, self.observed, *([] if self.noise_rows is None else [self.noise_rows])):

@@ -38,7 +38,7 @@ from vmqp.sampling.whitening import unwhiten
 __all__ = ["MapTask", "in_space"]
 
 _FORMAT = 1
-_INTERVALS = 3  # of a stretch, each with one HMC move: the first forgets, the others count
+_INTERVALS = 2  # of a stretch, each with one HMC move: the first forgets, the others count
 _SOFT = 10  # least steps of an interval
 
 
@@ -69,7 +69,7 @@ class MapTask:
     """Every learned parameter's values, (sets,)."""
     rows: npt.NDArray[np.intp]
     """Of each new place of the problem: its row among the user's new places."""
-    warmup: int = 10
+    warmup: int = 6
     fields: bool = False
     """Keep with each draw the fields at new places, in single precision: densities are made of them."""
     thin: int = 1

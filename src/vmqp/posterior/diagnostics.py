@@ -76,7 +76,7 @@ def parameters_of(tree: xr.DataTree) -> xr.Dataset:
 def judge(table: pd.DataFrame, tree: xr.DataTree, target_ess: float) -> Verdict:
     """Say in words whether the draws can be trusted; every reason against it is named with what to do."""
     rule = Converged(ess=target_ess)
-    posterior = tree["posterior"]
+    posterior = tree["posterior"].dataset
     if "totals" in tree.children:
         return _judge_map(table, tree, rule)
     against = list(_judged(table, posterior, tree, rule))
@@ -86,13 +86,14 @@ def judge(table: pd.DataFrame, tree: xr.DataTree, target_ess: float) -> Verdict:
     return Verdict(
         True,
         (
-            f"The {posterior.sizes.get('chain', 1)} chains agree (R-hat at most {worst_rhat:.3f}) and hold at least {scarce:.0f} effective "
+            f"The {posterior.sizes.get('chain', 1)} chains agree (R-hat at most {worst_rhat:.3f}) and hold at least "
+            f"{scarce:.0f} effective "
             "samples of every parameter and angle.",
         ),
     )
 
 
-def _judged(table: pd.DataFrame, posterior: xr.DataTree, tree: xr.DataTree, rule: Converged) -> Iterator[str]:
+def _judged(table: pd.DataFrame, posterior: xr.Dataset, tree: xr.DataTree, rule: Converged) -> Iterator[str]:
     """Reasons not to trust the draws of a group."""
     chains, draws = posterior.sizes.get("chain", 1), posterior.sizes.get("draw", 0)
     if chains < 2:
@@ -125,7 +126,7 @@ def _judge_map(table: pd.DataFrame, tree: xr.DataTree, rule: Converged) -> Verdi
     """Of a map: the parameters as ever, the places by R-hat of both maps and by what is typical of their samples."""
     places = table.index.str.startswith("angle[")
     parameters = table[~places]
-    against = list(_judged(parameters, tree["learning"], tree, rule)) if len(parameters) else []
+    against = list(_judged(parameters, tree["learning"].dataset, tree, rule)) if len(parameters) else []
     rhat, ess = table["rhat"][places], float(table["ess"][places].median())
     above = float((rhat >= rule.rhat_angles).mean())
     if above > 0.0:

@@ -11,11 +11,14 @@ from vmqp.kernels import Kernel
 from vmqp.kernels.bound import parameter_names
 from vmqp.kernels.embedding import embed, flat
 from vmqp.kernels.inputs import Inputs
+from vmqp.precision.program import compile_kernel, numbers_for
 from vmqp.precision.vecchia import Graph, make_graph
 
 __all__ = ["KernelOnGraph"]
 
-_KEPT = 25_000_000  # pairs whose geometry is kept, some 200 MB; beyond, it is computed each time
+_KEPT = (
+    25_000_000  # pairs whose geometry is kept for a function of the user's; beyond, it is computed each time
+)
 
 
 class KernelOnGraph:
@@ -43,6 +46,7 @@ class KernelOnGraph:
         self._names = parameter_names(kernel, inputs)
         points = embed(kernel, inputs, flat(kernel, self._names, at or {}))
         self.graph: Graph = make_graph(points, n, k, workers)
+        self._program = compile_kernel(kernel, inputs)
         self._kept: dict[int, Any] | None = {} if self.graph.pairs <= _KEPT else None
 
     def root(
@@ -52,14 +56,17 @@ class KernelOnGraph:
 
         With `rows`, only those of the first columns are computed.
         """
-        numbers = flat(self.kernel, self._names, values)
-        return self.graph.fill(functools.partial(self._covariances, numbers), rows=rows, workers=workers)
+        parameters = flat(self.kernel, self._names, values)
+        if self._program is not None:
+            numbers = numbers_for(self.kernel, self.inputs, parameters)
+            return self.graph.run(self._program, numbers, rows=rows, workers=workers)
+        return self.graph.fill(functools.partial(self._covariances, parameters), rows=rows, workers=workers)
 
-    def _covariances(self, numbers: list[float], part: int) -> FloatArray:
+    def _covariances(self, parameters: list[float], part: int) -> FloatArray:
         with np.errstate(over="ignore", under="ignore"):
             geometry = None if self._kept is None else self._kept.get(part)
             if geometry is None:
                 geometry = self.kernel.prepare(self.inputs, *self.graph.part_pairs(part))
                 if self._kept is not None:
                     self._kept[part] = geometry
-            return self.kernel.evaluate(geometry, numbers)
+            return self.kernel.evaluate(geometry, parameters)

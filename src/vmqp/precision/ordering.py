@@ -36,7 +36,8 @@ def coarse_to_fine(points: FloatArray, first: int = 0) -> Index:
     """
     d = len(points)
     extent = np.ptp(points, axis=0) if d and points.shape[1] else np.zeros(0)
-    largest = float(np.sqrt(np.square(extent).sum()))
+    widest = float(extent.max(initial=0.0))
+    largest = widest * float(np.sqrt(np.square(extent / widest).sum())) if widest > 0.0 else 0.0
     # Cells of the columns along which places spread most tell them apart best.
     columns = np.argsort(-extent, kind="stable")
     sorted_points = np.ascontiguousarray(points[:, columns], dtype=np.float64)

@@ -14,6 +14,7 @@ A `Graph` says who is whose neighbour. It is made once; `Graph.fill` then makes 
 U is kept by rows, the entry of the diagonal first: what a sampler of one angle needs is row i.
 """
 
+import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ from vmqp.circle import FloatArray
 from vmqp.errors import NotPositiveDefiniteError
 from vmqp.precision.neighbours import earlier_neighbours
 from vmqp.precision.ordering import coarse_to_fine
+from vmqp.precision.program import Program, block_covariances
 
 __all__ = ["Graph", "Pattern", "VecchiaPrecision", "make_graph", "vecchia"]
 
@@ -116,17 +118,47 @@ class Graph:
         values = np.empty(len(self.pattern.columns))
 
         def work(part: int) -> bool:
-            chosen = self.parts[part]
-            return bool(_columns(covariances(part), self.counts[chosen], self.slots[chosen], values))
+            own = self._first_rows(part, rows)
+            return bool(_columns(covariances(part), self.counts[own], self.slots[own], values))
 
+        return values if self._all_parts(work, rows, workers) else None
+
+    def run(
+        self, program: Program, numbers: FloatArray, *, rows: int | None = None, workers: int = 1
+    ) -> FloatArray | None:
+        """Return what `fill` does, by a compiled program."""
+        values = np.empty(len(self.pattern.columns))
+
+        def work(part: int) -> bool:
+            own = self._first_rows(part, rows)
+            return bool(
+                _program_columns(
+                    program.steps,
+                    numbers,
+                    program.points,
+                    program.depth,
+                    own.start,
+                    self.neighbours[own],
+                    self.counts[own],
+                    self.slots[own],
+                    values,
+                )
+            )
+
+        return values if self._all_parts(work, rows, workers) else None
+
+    def _first_rows(self, part: int, rows: int | None) -> slice:
+        own = self.parts[part]
+        return slice(own.start, own.stop if rows is None else min(own.stop, rows))
+
+    def _all_parts(self, work: Callable[[int], bool], rows: int | None, workers: int) -> bool:
+        """Do the work of the parts with the first rows, and say whether all of it went well."""
         last = self.d if rows is None else rows
         wanted = [part for part, columns in enumerate(self.parts) if columns.start < last]
         if workers == 1 or len(wanted) == 1:
-            fine = all(work(part) for part in wanted)
-        else:
-            with ThreadPoolExecutor(workers) as pool:
-                fine = all(pool.map(work, wanted))
-        return values if fine else None
+            return all(work(part) for part in wanted)
+        with ThreadPoolExecutor(workers) as pool:
+            return all(pool.map(work, wanted))
 
 
 def make_graph(points: FloatArray, n: int = 0, k: int = 20, workers: int = 1) -> Graph:
@@ -201,34 +233,67 @@ def _layout(neighbours, counts):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def _column(own, count, slots, lower, mean, values):  # type: ignore[no-untyped-def]
+    """A column of U from the lower triangle of its block, row by row; False where that has no factor."""
+    for a in range(count + 1):
+        first = a * (a + 1) // 2
+        for b in range(a + 1):
+            value = own[first + b]
+            for c in range(b):
+                value -= lower[a, c] * lower[b, c]
+            if b < a:
+                lower[a, b] = value * mean[b]  # the reciprocal of the pivot, for now
+            elif value > _SMALLEST * own[first + a]:
+                lower[a, a] = math.sqrt(value)
+                mean[a] = 1.0 / lower[a, a]
+            else:
+                return False
+    root = mean[count]
+    for a in range(count - 1, -1, -1):  # the conditional mean: b = L⁻ᵀ l
+        value = lower[count, a]
+        for c in range(a + 1, count):
+            value -= lower[c, a] * mean[c]
+        mean[a] *= value
+        values[slots[a]] = -mean[a] * root
+    values[slots[slots.shape[0] - 1]] = root
+    return True
+
+
+@njit(cache=True, nogil=True)
 def _columns(covariances, counts, slots, values):  # type: ignore[no-untyped-def]
-    """Columns of U from the lower triangles of their blocks, one after the other; False where one has no factor."""
+    """Columns of U from the lower triangles of blocks of k + 1 places; False where one has no factor."""
     k = slots.shape[1] - 1
     size = (k + 1) * (k + 2) // 2
     lower, mean = np.empty((k + 1, k + 1)), np.empty(k + 1)
+    short = np.empty(size)
     for i in range(counts.shape[0]):
         own, count = covariances[i * size : (i + 1) * size], counts[i]
-        for a in range(count + 1):
-            row = a if a < count else k  # the place itself is last, also where it has fewer neighbours
-            first = row * (row + 1) // 2
-            for b in range(a + 1):
-                value = own[first + (b if b < count else k)]
-                for c in range(b):
-                    value -= lower[a, c] * lower[b, c]
-                if b < a:
-                    lower[a, b] = value / lower[b, b]
-                elif value > _SMALLEST * own[first + row]:
-                    lower[a, a] = np.sqrt(value)
-                else:
-                    return False
-        root = 1.0 / lower[count, count]
-        for a in range(count - 1, -1, -1):  # the conditional mean: b = L⁻ᵀ l
-            value = lower[count, a]
-            for c in range(a + 1, count):
-                value -= lower[c, a] * mean[c]
-            mean[a] = value / lower[a, a]
-            values[slots[i, a]] = -mean[a] * root
-        values[slots[i, k]] = root
+        if count < k:  # the place itself is last, behind neighbours that are not there
+            for a in range(count + 1):
+                row = a if a < count else k
+                for b in range(a + 1):
+                    short[a * (a + 1) // 2 + b] = own[row * (row + 1) // 2 + (b if b < count else k)]
+            own = short
+        if not _column(own, count, slots[i], lower, mean, values):
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _program_columns(steps, numbers, points, depth, first, neighbours, counts, slots, values):  # type: ignore[no-untyped-def]
+    """Columns of U from a program; False where one has no factor."""
+    k = slots.shape[1] - 1
+    lower, mean = np.empty((k + 1, k + 1)), np.empty(k + 1)
+    own, stack = np.empty((k + 1, points.shape[1])), np.empty((depth, (k + 1) * (k + 2) // 2))
+    places = np.empty(k + 1, np.int64)
+    for i in range(counts.shape[0]):
+        count = counts[i]
+        for a in range(count):
+            places[a] = neighbours[i, a]
+        places[count] = first + i
+        block_covariances(steps, numbers, points, places, count + 1, own, stack)
+        if not _column(stack[0], count, slots[i], lower, mean, values):
+            return False
     return True
 
 

@@ -34,7 +34,7 @@ _LEARNED = 20_000  # places up to which parameters are learned with all of them
 _COARSE = (50, 200)  # new places with which parameters are learned: half as many as observed, between these
 _SETS = 64
 _ESS = 200  # effective samples of every parameter: enough to choose so many sets from
-_FIRST = 16  # draws of a map before its chains are compared
+_FIRST = 64  # draws of a map before its chains are compared: each set of parameters once
 _SHARE = 0.5  # of a time limit that learning may take
 
 

@@ -144,13 +144,12 @@ def with_diagonal(starts, columns, values, order, extra):  # type: ignore[no-unt
     found = np.full(m, -1, np.int64)  # where row j has its entry of a column
     for r in range(m - 1, -1, -1):
         j = order[r]
-        own = pivot = extra[j]
+        pivot = extra[j]
         for e in range(starts[j], starts[j + 1]):
             found[columns[e]] = e
-            own += values[e] * values[e]
             pivot += values[e] * values[e] - (result[e] * result[e] if columns[e] != j else 0.0)
-        # A pivot that rounding or the entries left out have eaten up is set to a part of the diagonal.
-        root = math.sqrt(max(pivot, 0.01 * own))
+        # A complete factor's pivot is never below that of U with what is added to it, so that nor is this one.
+        root = math.sqrt(max(pivot, values[starts[j]] * values[starts[j]] + extra[j]))
         for q in range(counts[j], counts[j + 1]):
             i = rows[q]
             if i == j:
