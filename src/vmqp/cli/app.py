@@ -105,13 +105,16 @@ def predict(
             rich_help_panel=a.MODEL,
         ),
     ] = None,
+    precision: a.Precision = "auto",
+    neighbors: a.Neighbors = 20,
     seed: a.Seed = 0,
     chains: a.Chains = 4,
     warmup: a.Warmup = 1000,
     draws: Annotated[
         int | None,
         typer.Option(
-            help="Most draws of each chain; 20000 if not given, or as many as 1 GB holds.",
+            help="Most draws of each chain; 20000 if not given, or as many as 1 GB holds; of a large map 400, or as "
+            "many as --memory holds.",
             metavar="N",
             rich_help_panel=a.RUN,
         ),
@@ -119,6 +122,7 @@ def predict(
     target_ess: a.TargetEss = 400,
     time_limit: a.TimeLimit = None,
     engine: a.Engine = "auto",
+    memory: a.Memory = None,
     allow_unconverged: a.AllowUnconverged = False,
     out: Annotated[
         str | None,
@@ -159,6 +163,8 @@ def predict(
         drift=drift,
         noise=noise,
         kernel=kernel,
+        precision=precision,
+        neighbors=neighbors,
         seed=seed,
         chains=chains,
         warmup=warmup,
@@ -166,6 +172,7 @@ def predict(
         target_ess=target_ess,
         time_limit=time_limit,
         engine=engine,
+        memory=memory,
         title=title,
         compass=compass,
     )

@@ -74,6 +74,30 @@ Noise = Annotated[
         rich_help_panel=MODEL,
     ),
 ]
+Precision = Annotated[
+    str,
+    typer.Option(
+        help="dense, vecchia (sparse, for many places), or auto: dense up to 2000 places.",
+        metavar="NAME",
+        rich_help_panel=MODEL,
+    ),
+]
+Neighbors = Annotated[
+    int,
+    typer.Option(
+        help="Neighbours of a place in a sparse precision: more are more accurate, and slower.",
+        metavar="N",
+        rich_help_panel=MODEL,
+    ),
+]
+Memory = Annotated[
+    str | None,
+    typer.Option(
+        help="Bound on the memory of a large map, such as 4GB; half of the machine's if not given.",
+        metavar="SIZE",
+        rich_help_panel=RUN,
+    ),
+]
 Seed = Annotated[
     int, typer.Option(help="The same seed gives the same result.", metavar="N", rich_help_panel=RUN)
 ]

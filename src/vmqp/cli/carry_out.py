@@ -7,7 +7,7 @@ from vmqp.cli.errors import DONE, INTERRUPTED, UNTRUSTED, said
 from vmqp.cli.options import at_least, read_engine, read_seconds
 from vmqp.cli.output import Terminal
 from vmqp.cli.results import Outcome, read_outcome, summarise, write_missing, write_outputs
-from vmqp.cli.work import MOST_DRAWS, Limits, Work, affordable_draws
+from vmqp.cli.work import MOST_DRAWS, Limits, Work, affordable_draws, map_draws
 from vmqp.errors import TimeLimitError
 from vmqp.posterior import load
 
@@ -110,13 +110,18 @@ def _go_on(work: Work, terminal: Terminal, limits: Limits, *, allow_unconverged:
 
 
 def _size_note(work: Work) -> list[str]:
-    """The time of an iteration grows with the cube of the number of places."""
+    """What to expect of many places."""
     places = len(work.data) + len(work.places)
+    if work.is_map:
+        return [
+            f"There are {places:,} places in all: the parameters are learned with some of them, then the whole map is "
+            "drawn."
+        ]
     if places <= _MANY:
         return []
     return [
-        f"There are {places} places in all, so that an iteration takes seconds and the run hours: fewer places are "
-        "much faster, and --time-limit bounds it."
+        f"There are {places:,} places in all, so that the run may take an hour: fewer places are faster, and "
+        "--time-limit bounds it."
     ]
 
 
@@ -163,6 +168,10 @@ def _more_draws(work: Work, before: Outcome | None, given: int | None) -> int:
         return given
     if before is None or before.trusted or before.stopped != "draws":
         return max(request.draws, 0 if before is None else before.draws)
+    if work.is_map:
+        m = len(work.places)
+        most = map_draws(len(work.data), m, request.neighbors, request.chains, request.memory)
+        return max(before.draws, min(2 * before.draws, most))
     latent = request.noise.kind != "none"
     most = affordable_draws(len(work.data), len(work.places), request.chains, latent=latent)
     return max(before.draws, min(max(2 * before.draws, MOST_DRAWS), most))

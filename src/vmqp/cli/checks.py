@@ -27,11 +27,12 @@ def check_counts(chains: int, warmup: int, draws: int | None, target_ess: float,
         at_least(draws, 1, "--draws", "it is a number of draws")
 
 
-def check_choices(metric: str, drift: str) -> None:
+def check_choices(metric: str, drift: str, precision: str = "auto") -> None:
     """Refuse words that are not among the choices."""
     for option, value, choices in (
         ("--metric", metric, ("euclidean", "geographic")),
         ("--drift", drift, ("auto", "constant", "mean")),
+        ("--precision", precision, ("auto", "dense", "vecchia")),
     ):
         if value not in choices:
             near = nearest(value, choices)

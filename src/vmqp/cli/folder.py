@@ -66,7 +66,7 @@ class RunFolder:
 
     def has_draws(self) -> bool:
         """Whether some chunk of some chain is on disk."""
-        return any(_CHUNK.fullmatch(path.name) for path in self.checkpoint.glob("chain-*/*.npz"))
+        return any(_CHUNK.fullmatch(path.name) for path in self.checkpoint.glob("**/chain-*/*.npz"))
 
     def read_request(self) -> Request:
         """Read the request, or say why there is none."""

@@ -13,9 +13,11 @@ from vmqp.cli.options import number_or_name, read_columns, read_engine, read_sec
 from vmqp.cli.places import Places, choose_places, is_number
 from vmqp.cli.request import Noise, Request
 from vmqp.cli.sheet import Sheet
-from vmqp.cli.work import MOST_DRAWS, Work, affordable_draws
+from vmqp.cli.work import MOST_DRAWS, Work, affordable_draws, map_draws
 from vmqp.errors import InputError
+from vmqp.maps.memory import read_memory
 from vmqp.regression.places import check_constant, first_repeat, has_nugget
+from vmqp.regression.stages import read_sizes
 from vmqp.regression.text import kernel_from_text
 from vmqp.tables import choose, digest, place_in_file, read_file, read_new_inputs
 
@@ -40,6 +42,8 @@ class Options:
     drift: str
     noise: str
     kernel: str | None
+    precision: str
+    neighbors: int
     seed: int
     chains: int
     warmup: int
@@ -47,6 +51,7 @@ class Options:
     target_ess: float
     time_limit: str | None
     engine: str
+    memory: str | None
     title: str | None
     compass: bool
 
@@ -54,9 +59,10 @@ class Options:
 def prepare(options: Options, command: list[str]) -> Work:
     """Read and check all that was given; an error comes before anything is written."""
     check_counts(options.chains, options.warmup, options.draws, options.target_ess, options.seed)
-    check_choices(options.metric, options.drift)
+    check_choices(options.metric, options.drift, options.precision)
     time_limit = None if options.time_limit is None else read_seconds(options.time_limit)
     engine = read_engine(options.engine)
+    memory = None if options.memory is None else read_memory(options.memory)
     inputs = read_columns(options.inputs)
     frame = read_file(options.file)
     noise = read_noise(options.noise, frame)
@@ -77,19 +83,27 @@ def prepare(options: Options, command: list[str]) -> Work:
     data = chosen.inputs.iloc[places.learned].reset_index(drop=True)
     data[options.angle] = chosen.angles[places.learned]
     data_sheet, places_sheet = Sheet.of(data), Sheet.of(places.frame)
+    n, m = len(data), len(places.frame)
+    sizes = read_sizes(
+        n, m, {"precision": options.precision, "neighbors": options.neighbors, "stages": "auto"}
+    )
     draws = options.draws
-    if draws is None:
-        affordable = affordable_draws(
-            len(data), len(places.frame), options.chains, latent=noise.kind != "none"
-        )
+    if sizes.two_stages:
+        fits = map_draws(n, m, options.neighbors, options.chains, memory)
+        draws = fits if draws is None else draws
+    elif draws is None:
+        affordable = affordable_draws(n, m, options.chains, latent=noise.kind != "none")
         draws = min(MOST_DRAWS, affordable)
     request = Request(
         angle=options.angle,
         inputs={name: "number" if is_number(data[name]) else "text" for name in inputs},
         period=number_or_name(options.period),
         metric=options.metric,
-        drift=_drift(options.drift, len(data), len(places.frame)),
+        drift=_drift(options.drift, n, m, map_=sizes.two_stages),
         kernel=options.kernel,
+        precision=options.precision,
+        neighbors=options.neighbors,
+        memory=memory,
         noise=noise,
         warmup=options.warmup,
         draws=draws,
@@ -137,9 +151,9 @@ class Lines:
         return f"row {int(number) + 1} of {'the grid' if self.options.grid else 'the held-out places'}"
 
 
-def _drift(given: str, n: int, m: int) -> str:
+def _drift(given: str, n: int, m: int, *, map_: bool) -> str:
     """A constant pull adds up over many places and drags them all to one direction: maps take the other."""
-    return ("constant" if m <= n else "mean") if given == "auto" else given
+    return ("constant" if m <= n and not map_ else "mean") if given == "auto" else given
 
 
 def _label(places: Places, inputs: list[str]) -> str | None:

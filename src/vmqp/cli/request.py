@@ -39,7 +39,8 @@ class Request:
         Columns of ``data.csv``; of each input whether it is a "number" or "text".
     period
         As given: a number, or the name of a unit.
-    metric, drift, kernel, noise, warmup, draws, chains, seed, target_ess, time_limit, engine
+    metric, drift, kernel, precision, neighbors, noise, warmup, draws, chains, seed, target_ess, time_limit, engine,
+    memory
         Of the regression; the draws are a maximum.
     task
         "at", "grid" or "holdout".
@@ -69,6 +70,9 @@ class Request:
     metric: str
     drift: str
     kernel: str | None
+    precision: str
+    neighbors: int
+    memory: float | None
     noise: Noise
     warmup: int
     draws: int
@@ -112,6 +116,7 @@ class Request:
                 f"{name} has format {own.get('format')!r}, written by vmqp {own.get('version')!r}, but vmqp "
                 f"{__version__} reads format {FORMAT}: resume it with the version that wrote it."
             )
+        own = _LATER | own
         for part in _TYPES:
             if part not in own or not _fits(part, own[part]):
                 raise InputError(f"{name} is damaged: its {part!r} is {own.get(part)!r}; restore it.")
@@ -124,6 +129,11 @@ class Request:
         return all(mine[part] == theirs[part] for part in mine if part not in _ASIDE)
 
 
+_LATER: dict[str, Any] = {
+    "precision": "auto",
+    "neighbors": 20,
+    "memory": None,
+}  # what older requests do not have
 _NUMBER = (int, float)
 _NOTHING = type(None)
 _TYPES: dict[str, tuple[type, ...]] = {
@@ -133,6 +143,9 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "metric": (str,),
     "drift": (str,),
     "kernel": (str, _NOTHING),
+    "precision": (str,),
+    "neighbors": (int,),
+    "memory": (*_NUMBER, _NOTHING),
     "noise": (dict,),
     "warmup": (int,),
     "draws": (int,),

@@ -16,12 +16,16 @@ from vmqp.cli.options import engine_for
 from vmqp.cli.request import Request
 from vmqp.cli.sheet import Sheet
 from vmqp.errors import InputError
+from vmqp.maps.memory import affordable_draws as affordable_map_draws
+from vmqp.maps.memory import read_memory
 from vmqp.posterior import Posterior
 from vmqp.priors import HalfNormal
 from vmqp.regression import CircularRegressor
+from vmqp.regression.stages import read_sizes
 from vmqp.run import Converged
+from vmqp.run.pools import cores
 
-__all__ = ["MOST_DRAWS", "Limits", "Work", "affordable_draws", "load_work"]
+__all__ = ["MOST_DRAWS", "Limits", "Work", "affordable_draws", "load_work", "map_draws"]
 
 MOST_DRAWS = 20_000
 _BYTES = 1e9  # for the draws; results and pictures need some more beside
@@ -36,6 +40,15 @@ def affordable_draws(n: int, m: int, chains: int, *, latent: bool) -> int:
     """
     draw = chains * (8 * (m + latent * n) + 4 * (n + 2 * m) + 8 * _BESIDE)
     return max(100, int(min(_BYTES, _quarter_of_memory()) // draw))
+
+
+def map_draws(n: int, m: int, k: int, chains: int, memory: float | None) -> int:
+    """Draws of each chain of a map that fit a bound on the memory.
+
+    >>> map_draws(260, 90_000, 20, 4, 4e9)
+    400
+    """
+    return affordable_map_draws(n + m, m, k, chains, min(chains, cores()), read_memory(memory))[0]
 
 
 def _quarter_of_memory() -> float:
@@ -70,6 +83,13 @@ class Work:
         kinds = self.request.inputs
         return self.data.frame(kinds), self.data.numbers(self.request.angle), self.places.frame(kinds)
 
+    @property
+    def is_map(self) -> bool:
+        """Whether parameters are learned first, and then the whole map is drawn."""
+        request = self.request
+        given = {"precision": request.precision, "neighbors": request.neighbors, "stages": "auto"}
+        return read_sizes(len(self.data), len(self.places), given).two_stages
+
     def truth(self) -> FloatArray | None:
         """The true angles at the places, where they are known."""
         return None if self.request.observed is None else self.places.numbers(self.request.observed)
@@ -91,6 +111,9 @@ class Work:
             period=request.period,
             kernel=request.kernel,
             metric=request.metric,
+            precision=request.precision,
+            neighbors=request.neighbors,
+            memory=request.memory,
             drift=request.drift,
             warmup=request.warmup,
             chains=request.chains,

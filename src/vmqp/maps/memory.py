@@ -47,29 +47,22 @@ def read_memory(given: object) -> float:
     return value
 
 
-def fixed_memory(d: int, k: int, chains: int, workers: int, *, processes: bool = False) -> float:
-    """Bytes that a map of d places with k neighbours needs before any draw is kept.
-
-    Chains in threads share the graph and the root; each process has its own.
-    """
+def fixed_memory(d: int, k: int, chains: int, workers: int) -> float:
+    """Bytes that a map of d places with k neighbours needs before any draw is kept."""
     graph = 20.0 * (k + 1) + 60.0  # neighbours, slots, columns of all and of the new places
     root = 8.0 * (k + 1) * 2.0 + 60.0  # one in use, one that is filled; diagonal, weights, inputs
     states = 80.0 * (2.0 * chains + 1.0)  # angles and sums, of each chain and of the chunks on their way
     moves = 200.0 * workers
-    copies = workers if processes else 1
-    own = copies * (_PROCESS + d * (graph + root)) + workers * _PART
-    return own + (_PROCESS if processes else 0.0) + d * (states + moves)
+    return _PROCESS + workers * _PART + d * (graph + root + states + moves)
 
 
-def affordable_draws(
-    d: int, m: int, k: int, chains: int, workers: int, bound: float, *, processes: bool
-) -> tuple[int, bool]:
+def affordable_draws(d: int, m: int, k: int, chains: int, workers: int, bound: float) -> tuple[int, bool]:
     """How many draws of each chain fit the bound in single precision, and whether the fields of each do too.
 
-    >>> affordable_draws(90_260, 90_000, 20, 4, 2, 4e9, processes=False)
+    >>> affordable_draws(90_260, 90_000, 20, 4, 2, 4e9)
     (400, True)
     """
-    fixed = fixed_memory(d, k, chains, workers, processes=processes)
+    fixed = fixed_memory(d, k, chains, workers)
     room = 0.8 * (bound - fixed)  # results are summarised and written beside
     draw = 4.0 * m * chains
     if room < _FEWEST * draw:

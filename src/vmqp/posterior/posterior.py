@@ -127,6 +127,10 @@ class Posterior:
         """Draws of a new observation at each place, (chains, draws, m); computed anew each time, to save memory."""
         return self._in_period(self._observations.draws)
 
+    def draws_at(self, rows: npt.ArrayLike) -> FloatArray:
+        """Draws of a new observation at some places, (chains, draws, rows), without a copy of all others."""
+        return self._in_period(self._observations.draws[..., np.asarray(rows, dtype=np.intp)])
+
     @property
     def latent(self) -> FloatArray:
         """Draws of the angle φ of the process at each place, (chains, draws, m), without the noise of observations."""

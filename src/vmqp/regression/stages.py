@@ -5,7 +5,6 @@ Here they are learned with a coarse set of the new places, and the map is drawn 
 With ``drift="mean"`` the model of the angles hardly changes when a grid is refined, and so do its parameters.
 """
 
-import math
 import time
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -75,18 +74,11 @@ def draw_map(problem: Problem, method: Method, options: dict[str, Any], run: dic
             "a map in two stages needs drift='mean': under a constant drift the pull grows with the number of places, "
             "so that parameters learned with some of them are not those of all. Leave drift out, or give stages=1."
         )
-    processes = run["executor"] == "processes"
     workers = min(run["chains"], cores()) if run["workers"] is None else run["workers"]
     assert problem.neighbors is not None
     bound = read_memory(options["memory"])
     room, fields = affordable_draws(
-        problem.d,
-        problem.d - problem.n,
-        problem.neighbors,
-        run["chains"],
-        workers,
-        bound,
-        processes=processes,
+        problem.d, problem.d - problem.n, problem.neighbors, run["chains"], workers, bound
     )
     draws = (
         room if options["draws"] is None else check_count(options["draws"], "draws", 1, "draws of the map")
@@ -96,8 +88,8 @@ def draw_map(problem: Problem, method: Method, options: dict[str, Any], run: dic
             f"{draws} draws of {problem.d - problem.n:,} places do not fit the memory of {bound / 1e9:.3g} GB: draw at "
             f"most {room}, or give a larger memory."
         )
-    learned = _learn(problem, method, options, run)
-    if learned.attrs["stopped"] == "interrupted":
+    learned = _learn(problem, method, options, run) if problem.learned else None
+    if learned is not None and learned.attrs["stopped"] == "interrupted":
         raise KeyboardInterrupt(
             "stopped while the parameters were learned; with a checkpoint the same call goes on."
         )
@@ -109,16 +101,25 @@ def draw_map(problem: Problem, method: Method, options: dict[str, Any], run: dic
         task,
         draws=draws,
         until=until,
-        memory=math.inf if not math.isfinite(bound) else bound,
-        **run | {"time_limit": left, "dtype": "float32", "checkpoint": _below(run["checkpoint"], "map")},
+        memory=bound,
+        **run
+        | {
+            "time_limit": left,
+            "dtype": "float32",
+            "checkpoint": _below(run["checkpoint"], "map"),
+            # Threads share the graph and the root of the precision; processes would each hold their own.
+            "executor": "threads" if run["executor"] == "processes" else run["executor"],
+        },
     )
+    tree.attrs["memory"] = bound
+    if learned is None:
+        return tree
     posterior = learned["posterior"].to_dataset()
     parameters = [name for name, array in posterior.data_vars.items() if array.ndim == 2]
     tree["learning"] = xr.DataTree(posterior[parameters])
     if "sample_stats" in learned.children:
         tree["learning_stats"] = xr.DataTree(learned["sample_stats"].to_dataset())
     tree.attrs["sampling_time"] = float(tree.attrs["sampling_time"]) + float(learned.attrs["sampling_time"])
-    tree.attrs["memory"] = bound
     return tree
 
 
@@ -156,8 +157,8 @@ def learning_problem(problem: Problem, precision: str) -> Problem:
     )
 
 
-def _map_task(problem: Problem, learned: xr.DataTree, count: int, fields: bool) -> MapTask:
-    posterior = learned["posterior"].dataset
+def _map_task(problem: Problem, learned: xr.DataTree | None, count: int, fields: bool) -> MapTask:
+    posterior = xr.Dataset() if learned is None else learned["posterior"].dataset
     draws = {
         str(name): array.values.reshape(-1) for name, array in posterior.data_vars.items() if array.ndim == 2
     }

@@ -118,7 +118,7 @@ def make_content(
     inputs = inputs_of(posterior)
     gallery = Gallery(posterior, angles, probability, compass)
     chosen = choose(np.asarray(posterior.variance, dtype=float))
-    draws = posterior.draws[..., [row for row, _ in chosen]]
+    draws = posterior.draws_at([row for row, _ in chosen])
     chains, length, _ = draws.shape
     places = tuple(
         tell(
