@@ -1,7 +1,7 @@
 """What a process made for one chunk and will need for the next: graphs of neighbours, roots of a map.
 
 A task travels to its worker with each chunk, without what can be computed from it. A large graph takes longer to make
-than a chunk to run, so that the last one of each kind is kept here, by what it was made from.
+than a chunk to run, so that the last ones are kept here, by what they were made from.
 """
 
 import threading
@@ -12,28 +12,34 @@ from typing import Any
 __all__ = ["remembered"]
 
 _KINDS = 4  # graphs and roots of two tasks
-_found: OrderedDict[str, tuple[str, Any]] = OrderedDict()
+_MOST = 2  # of one kind: chains that run side by side may be a step apart
+_found: OrderedDict[str, OrderedDict[str, Any]] = OrderedDict()
 _making: dict[str, threading.Lock] = {}
 _lock = threading.Lock()
 
 
 def remembered(kind: str, key: str, make: Callable[[], Any]) -> Any:
-    """Return what was made last under this kind, if it has this key, or make it; threads that ask at once share it.
+    """Return what was made under this kind and key, or make it; threads that ask at once wait for the first.
 
     >>> remembered("number", "seven", lambda: 7), remembered("number", "seven", lambda: 8)
     (7, 7)
     """
     with _lock:
+        own = _found.setdefault(kind, OrderedDict())
+        _found.move_to_end(kind)
+        if key in own:
+            own.move_to_end(key)
+            return own[key]
         turn = _making.setdefault(kind, threading.Lock())
     with turn:
         with _lock:
-            if kind in _found and _found[kind][0] == key:
-                _found.move_to_end(kind)
-                return _found[kind][1]
-            _found.pop(kind, None)  # let go of it before the next one is made
+            if key in own:
+                return own[key]
+            while len(own) >= _MOST:  # let go of the oldest before the next one is made
+                own.popitem(last=False)
         made = make()
         with _lock:
-            _found[kind] = key, made
+            own[key] = made
             while len(_found) > _KINDS:
                 oldest, _ = _found.popitem(last=False)
                 _making.pop(oldest, None)

@@ -102,7 +102,7 @@ class MapTask:
         problem = self.problem
         x = np.ones((2, 1, problem.d))
         x[:, 0, : problem.n] = np.stack([np.cos(problem.observed), np.sin(problem.observed)])
-        sampler = self._sampler(0, x)
+        sampler = self._sampler(self._at(0), x)
         x[:, 0, problem.latent] = kriging(sampler)
         counters = start_counters(sampler, streams)
         size = problem.d - problem.latent.start
@@ -127,17 +127,19 @@ class MapTask:
         angles: list[FloatArray] = []
         fields: list[FloatArray] = []
         moved: list[float] = []
+        which: list[int] = []
         for iteration in range(first, first + iterations):
-            sampler = self._sampler(iteration, x)
+            here = self._at(iteration)
+            sampler = self._sampler(here, x)
             latent, tuning, acceptance = self._stretch(
                 streams, sampler, x, tuning, iteration, None if iteration < self.warmup else (sums, counts)
             )
             x[:, :, problem.latent] = latent
-            moved.append(acceptance)
             if iteration >= self.warmup:
+                moved.append(acceptance)
+                which.append(here.which)
                 angles.append(self._as_given(angles_of(latent)[0, new]))
                 if self.fields:
-                    here = self._at(iteration)
                     there = fields_at(here.point, x, self._direction(here))[:, problem.n :]
                     fields.append(np.stack([self._as_given(part) for part in there]))
         after = {
@@ -148,19 +150,17 @@ class MapTask:
             "sums": sums,
             "counts": counts,
         }
-        kept = slice(max(0, self.warmup - first), None)
-        return after, self._chunk(first, angles, fields, np.array(moved)[kept], float(np.mean(moved)))
+        return after, self._chunk(np.array(which, np.intp), angles, fields, np.array(moved), acceptance)
 
     def _chunk(
         self,
-        first: int,
+        which: npt.NDArray[np.intp],
         angles: list[FloatArray],
         fields: list[FloatArray],
         moved: FloatArray,
         acceptance: float,
     ) -> Chunk:
         m = self.problem.d - self.problem.n
-        which = self._which(max(first, self.warmup) + np.arange(len(moved)))
         parameters = {"noise": self.sets["noise"][which]} if "noise" in self.sets else {}
         table = np.array(fields, dtype=np.float32).reshape(len(fields), 2, m)
         return Chunk(
@@ -211,12 +211,11 @@ class MapTask:
                     counts[half] += 1
         return state.x, state.tuning, float(np.mean(rates))
 
-    def _which(self, iterations: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
-        """The set of parameters at each iteration: at one that has no usable factor on this map, the next that has."""
-        return np.array([self._at(int(iteration)).which for iteration in iterations], dtype=np.intp)
-
     def _at(self, iteration: int) -> "_Set":
-        """The set of parameters at an iteration, with the root of its precision; chains of one process share it."""
+        """The set of parameters at an iteration, with the root of its precision; chains of one process share it.
+
+        Where a set has no usable factor on this map, it is the next that has.
+        """
         which = iteration % self.count
         found: _Set = remembered(f"{self.fingerprint} root", str(which), lambda: self._make_set(which))
         return found
@@ -233,10 +232,9 @@ class MapTask:
             "kernels.Nugget, or ask for a coarser grid."
         )
 
-    def _sampler(self, iteration: int, x: FloatArray) -> Hybrid:
+    def _sampler(self, here: "_Set", x: FloatArray) -> Hybrid:
         """The sampler of the latent angles."""
-        here, problem = self._at(iteration), self.problem
-        noise = None
+        problem, noise = self.problem, None
         if problem.noise is not None:
             noise = problem.noise_of(here.values.get("noise", problem.noise.typical()))
         target = angles_target(problem, here.point, x, self._direction(here), noise)

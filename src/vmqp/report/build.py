@@ -19,7 +19,7 @@ from vmqp.report.page import check_writable, write
 from vmqp.report.pictures import Gallery
 from vmqp.report.places import choose, tell, where
 from vmqp.report.sentences import facts, question, reading, remarks, verdict
-from vmqp.report.table import inputs_of, predictions
+from vmqp.report.table import inputs_of, predictions, shown_rows
 from vmqp.report.words import Angles, percent, plural
 
 if TYPE_CHECKING:
@@ -143,7 +143,10 @@ def make_content(
         question=question(posterior, angles, list(inputs)),
         verdict=judged,
         predictions=predictions(posterior, inputs, labels, known, angles, probability, compass),
-        facts=(*facts(posterior, angles, inputs, chains, length), *_notes(notes, gallery.failures)),
+        facts=(
+            *facts(posterior, angles, inputs, chains, length),
+            *_notes((*notes, *_left_out(m)), gallery.failures),
+        ),
         reading=reading(angles, probability, judged.trusted),
         highlighted=places,
         overview=overview,
@@ -191,6 +194,15 @@ def _notes(notes: Sequence[str], failures: Sequence[str]) -> tuple[Fact, ...]:
     return (
         *(Fact("Note", str(note)) for note in notes),
         *(Fact("Picture left out", failure) for failure in failures),
+    )
+
+
+def _left_out(m: int) -> tuple[str, ...]:
+    shown = len(shown_rows(m))
+    if shown == m:
+        return ()
+    return (
+        f"The table shows {shown:,} of {m:,} places, at even steps; predictions.csv and to_frame() have all.",
     )
 
 

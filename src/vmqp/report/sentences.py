@@ -103,6 +103,14 @@ def facts(
     for column, (name, values) in enumerate(inputs.items()):
         told.append(Fact(f"Input: {name}", _span(values, observed[:, column])))
     told.append(Fact("Chains and draws", f"{plural(chains, 'chain')} of {plural(draws, 'draw')}"))
+    if "neighbors" in attributes:
+        told.append(
+            Fact(
+                "How it was drawn",
+                f"in two stages: parameters learned with some of the places, then all angles at {attributes['sets']} "
+                f"sets of them, with {attributes['neighbors']} neighbours of each place",
+            )
+        )
     for label, key in (("Kernel", "kernel"), ("Drift", "drift"), ("Seed", "seed")):
         if key in attributes:
             told.append(Fact(label, str(attributes[key])))

@@ -15,7 +15,9 @@ from vmqp.report.words import Angles, decimals
 if TYPE_CHECKING:
     from vmqp.posterior import Posterior
 
-__all__ = ["inputs_of", "predictions"]
+__all__ = ["inputs_of", "predictions", "shown_rows"]
+
+_MOST = 5000
 
 
 def inputs_of(posterior: "Posterior") -> dict[str, list[Cell]]:
@@ -30,6 +32,15 @@ def inputs_of(posterior: "Posterior") -> dict[str, list[Cell]]:
     return columns
 
 
+def shown_rows(m: int) -> list[int]:
+    """Places of the table: all of them, or some at even steps where a page of all could not be opened.
+
+    >>> len(shown_rows(300)), len(shown_rows(90_000))
+    (300, 5000)
+    """
+    return np.linspace(0, m - 1, min(m, _MOST)).round().astype(int).tolist() if m else []
+
+
 def predictions(
     posterior: "Posterior",
     inputs: Mapping[str, Sequence[Cell]],
@@ -39,12 +50,14 @@ def predictions(
     probability: float,
     compass: bool,
 ) -> Predictions:
-    """One row for each new place: its name or number, its inputs, the prediction, and the truth where it is known."""
-    lower, upper = np.asarray(posterior.interval(probability), dtype=float).T
+    """One row for each new place, or for some of very many: name, inputs, prediction, and the truth if known."""
+    rows = shown_rows(len(posterior.X_new))
+    lower, upper = np.asarray(posterior.interval(probability), dtype=float)[rows].T
+    truth = None if truth is None else truth[rows]
     digits = angles.digits
     results: dict[str, tuple[list[Cell], int | None]] = {
-        "mean": (posterior.mean.tolist(), digits),
-        "variance": (posterior.variance.tolist(), 3),
+        "mean": (posterior.mean[rows].tolist(), digits),
+        "variance": (posterior.variance[rows].tolist(), 3),
         "lower": (lower.tolist(), digits),
         "upper": (upper.tolist(), digits),
         "width": (np.asarray(arc_width(lower, upper, angles.period)).tolist(), digits),
@@ -53,10 +66,12 @@ def predictions(
         results["truth"] = (truth.tolist(), digits)
         results["in arc"] = (_in_arc(truth, lower, upper, angles.period), None)
     meanings = column_meanings(angles, probability)
-    count = len(lower)
     columns = [Column("place", meanings["place"], numeric=labels is None)]
-    cells: list[Sequence[Cell]] = [list(labels) if labels else [float(row) for row in range(1, count + 1)]]
-    for name, values in inputs.items():
+    cells: list[Sequence[Cell]] = [
+        [labels[row] for row in rows] if labels else [float(row + 1) for row in rows]
+    ]
+    for name, given in inputs.items():
+        values = [given[row] for row in rows]
         taken = name in results or name == "place"
         columns.append(
             Column(
