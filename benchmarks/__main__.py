@@ -1,10 +1,10 @@
-"""Run the benchmarks: ``python -m benchmarks [startup] [sweep] [learning] [wind] [peers] [samplers] [scale]``."""
+"""Run the benchmarks: ``python -m benchmarks``, or some of them by name, as in ``python -m benchmarks sweep scale``."""
 
 import sys
 
 from threadpoolctl import threadpool_limits
 
-from benchmarks import learning, peers, samplers, scale, startup, sweep, wind
+from benchmarks import learning, peers, samplers, scale, startup, sweep, vecchia, wind
 
 PARTS = {
     "startup": startup.main,
@@ -14,6 +14,7 @@ PARTS = {
     "peers": peers.main,
     "samplers": samplers.main,
     "scale": scale.main,
+    "vecchia": vecchia.main,
 }
 
 

@@ -88,8 +88,17 @@ def prepare(options: Options, command: list[str]) -> Work:
         n, m, {"precision": options.precision, "neighbors": options.neighbors, "stages": "auto"}
     )
     draws = options.draws
+    if sizes.two_stages and options.drift == "constant":
+        raise InputError(
+            f"--drift constant was given for a map of {m:,} places, but a map in two stages needs --drift mean: "
+            "under a constant drift the pull grows with the number of places. Leave it out, or ask for a coarser grid."
+        )
     if sizes.two_stages:
         fits = map_draws(n, m, options.neighbors, options.chains, memory)
+        if draws is not None and draws > fits:
+            raise InputError(
+                f"--draws {draws} of {m:,} places do not fit the memory: give at most {fits}, or a larger --memory."
+            )
         draws = fits if draws is None else draws
     elif draws is None:
         affordable = affordable_draws(n, m, options.chains, latent=noise.kind != "none")

@@ -2,8 +2,8 @@
 
 The wind has two components, to the east and to the north, and each is a sum of parts in m/s. Weather changes within
 about five days, and what passes in it within about a day: both are Ornstein-Uhlenbeck processes, and so rough. A steady
-wind comes from the west-south-west. A sea breeze turns once a day, strongest on summer afternoons. Turbulence is new each
-hour. Only the direction is recorded. Where the wind is strong it is steady; in a lull it can turn through all
+wind comes from the west-south-west. A sea breeze turns once a day, strongest on summer afternoons. Turbulence is new
+each hour. Only the direction is recorded. Where the wind is strong it is steady; in a lull it can turn through all
 directions within a few hours.
 
 Hour 0 is midnight at the start of the first of January. Directions are those of meteorology: where the wind comes from,

@@ -40,6 +40,10 @@ __all__ = ["MapTask", "in_space"]
 _FORMAT = 1
 _INTERVALS = 2  # of a stretch, each with one HMC move: the first forgets, the others count
 _SOFT = 10  # least steps of an interval
+_TUNING, _SHORT = (
+    12,
+    10,
+)  # moves of a stretch in warm-up, and their leapfrogs: a step far too small costs little then
 
 
 def in_space(problem: Problem) -> npt.NDArray[np.intp]:
@@ -190,9 +194,9 @@ class MapTask:
         rates: list[float] = []
         interval = max(_SOFT, sampler.interval(tuning))
         if totals is None:  # moves of HMC that tune its step, with few sweeps between them
-            for _ in range(2 * _INTERVALS):
+            for _ in range(_TUNING):
                 own = state.x.copy()
-                acceptance = sampler.hmc.move(streams, own, state.tuning)
+                acceptance = sampler.hmc.move(streams, own, state.tuning, most=_SHORT)
                 rates.append(float(acceptance.mean()))
                 state = state._replace(x=own, tuning=sampler.hmc.adapt(state.tuning, acceptance))
                 state = sampler.sweep(streams, state, 2)

@@ -24,7 +24,7 @@ from vmqp.regression.options import (
     read_noise_new,
 )
 from vmqp.regression.places import check_constant, check_scale, check_size, say_once_that_places_matter
-from vmqp.regression.stages import draw_map, read_sizes
+from vmqp.regression.stages import draw_map, map_rule, read_sizes
 from vmqp.run import run_chains
 from vmqp.tables import AngleRange, Table
 
@@ -63,7 +63,7 @@ def fit_posterior(data: Data, X_new: Table, options: dict[str, Any], defaults: d
     call = call_text(options, defaults)
     if read_sizes(n, m, options).two_stages:
         tree = draw_map(problem, method, options, {name: options[name] for name in _RUN})
-        return _posterior(tree, problem.kernel, data, X_new, options["until"], call, given, noisy)
+        return _posterior(tree, problem.kernel, data, X_new, map_rule(options), call, given, noisy)
     learner = _learner(problem, method, options)
     return run_posterior(learner, problem.kernel, data, X_new, options, call, given, noisy)
 

@@ -5,8 +5,10 @@ Here they are learned with a coarse set of the new places, and the map is drawn 
 With ``drift="mean"`` the model of the angles hardly changes when a grid is refined, and so do its parameters.
 """
 
+import shutil
 import time
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,13 +27,14 @@ from vmqp.run import Converged, run_chains
 from vmqp.run.pools import cores
 from vmqp.sampling.checks import check_count
 
-__all__ = ["DENSE", "Sizes", "draw_map", "read_sizes"]
+__all__ = ["DENSE", "Sizes", "draw_map", "map_rule", "read_sizes"]
 
 DENSE = 2000
 """Places up to which the precision is dense."""
 _LEARNED = 20_000  # places up to which parameters are learned with all of them
 _COARSE = (50, 200)  # new places with which parameters are learned: half as many as observed, between these
 _SETS = 64
+_MAP = "map-"
 _ESS = 200  # effective samples of every parameter: enough to choose so many sets from
 _FIRST = 64  # draws of a map before its chains are compared: each set of parameters once
 _SHARE = 0.5  # of a time limit that learning may take
@@ -66,6 +69,12 @@ def read_sizes(n: int, m: int, options: dict[str, Any]) -> Sizes:
     return Sizes(k if sparse or two else None, two)
 
 
+def map_rule(options: dict[str, Any]) -> Converged:
+    """When both stages have converged, where nothing else is asked for."""
+    rule: Converged = options["until"] or Converged(ess=_ESS)
+    return rule
+
+
 def draw_map(problem: Problem, method: Method, options: dict[str, Any], run: dict[str, Any]) -> xr.DataTree:
     """Run both stages of a sparse problem with all places."""
     began = time.monotonic()
@@ -93,9 +102,9 @@ def draw_map(problem: Problem, method: Method, options: dict[str, Any], run: dic
         raise KeyboardInterrupt(
             "stopped while the parameters were learned; with a checkpoint the same call goes on."
         )
-    task = _map_task(problem, learned, min(_SETS, draws), fields)
+    task = _map_task(problem, learned, fields)
     left = None if run["time_limit"] is None else max(1.0, run["time_limit"] - (time.monotonic() - began))
-    rule = options["until"] or Converged()
+    rule = map_rule(options)
     until = replace(rule, first=max(4, min(_FIRST, draws))) if run["chains"] > 1 else None
     tree = run_chains(
         task,
@@ -106,7 +115,7 @@ def draw_map(problem: Problem, method: Method, options: dict[str, Any], run: dic
         | {
             "time_limit": left,
             "dtype": "float32",
-            "checkpoint": _below(run["checkpoint"], "map"),
+            "checkpoint": _map_folder(run["checkpoint"], task.fingerprint),
             # Threads share the graph and the root of the precision; processes would each hold their own.
             "executor": "threads" if run["executor"] == "processes" else run["executor"],
         },
@@ -129,7 +138,7 @@ def _learn(problem: Problem, method: Method, options: dict[str, Any], run: dict[
     learner = Learner(fewer, method, options["warmup"], options["thin"])
     draws, until = read_length(None, options["until"], run["chains"], fewer.d)
     if until is not None and options["until"] is None:
-        until = replace(until, ess=_ESS)
+        until = replace(until, ess=map_rule(options).ess)
     limit = None if run["time_limit"] is None else _SHARE * run["time_limit"]
     return run_chains(
         learner,
@@ -157,7 +166,7 @@ def learning_problem(problem: Problem, precision: str) -> Problem:
     )
 
 
-def _map_task(problem: Problem, learned: xr.DataTree | None, count: int, fields: bool) -> MapTask:
+def _map_task(problem: Problem, learned: xr.DataTree | None, fields: bool) -> MapTask:
     posterior = xr.Dataset() if learned is None else learned["posterior"].dataset
     draws = {
         str(name): array.values.reshape(-1) for name, array in posterior.data_vars.items() if array.ndim == 2
@@ -165,7 +174,7 @@ def _map_task(problem: Problem, learned: xr.DataTree | None, count: int, fields:
     sets: dict[str, Any] = {}
     if draws:
         size = len(next(iter(draws.values())))
-        chosen = np.linspace(0, size - 1, min(count, size)).round().astype(int)
+        chosen = np.linspace(0, size - 1, min(_SETS, size)).round().astype(int)
         np.random.default_rng(0).shuffle(chosen)  # else a run that stops early would have seen one chain only
         sets = {name: values[chosen].astype(np.float64) for name, values in draws.items()}
     middle = {
@@ -175,6 +184,17 @@ def _map_task(problem: Problem, learned: xr.DataTree | None, count: int, fields:
     X = np.concatenate([problem.X[: problem.n], problem.X[problem.n :][rows]])
     whole = replace(problem, X=X, metric_at=tuple(sorted(middle.items())))
     return MapTask(whole, sets, rows, fields=fields)
+
+
+def _map_folder(checkpoint: Any, fingerprint: str) -> Any:
+    """A folder for this map: where learning went on, there are other sets of parameters, and the map begins anew."""
+    if checkpoint is None:
+        return None
+    own = Path(f"{_MAP}{fingerprint[:12]}")
+    for other in Path(checkpoint).glob(f"{_MAP}*"):
+        if other.name != own.name:
+            shutil.rmtree(other, ignore_errors=True)  # nothing can go on from it any more
+    return Path(checkpoint) / own
 
 
 def _below(checkpoint: Any, name: str) -> Any:

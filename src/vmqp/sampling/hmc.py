@@ -148,10 +148,11 @@ class Hmc(Sampler):
         jitter, share = _two_uniforms(rng)
         return step * (0.8 + 0.4 * jitter), 1 + int((2 * self.leapfrogs - 1) * share)
 
-    def move(self, rng: Streams, x: Array, tuning: Array) -> Array:
-        """One trajectory, in place; returns the probabilities of acceptance."""
+    def move(self, rng: Streams, x: Array, tuning: Array, most: int | None = None) -> Array:
+        """One trajectory, in place, of at most so many leapfrogs; returns the probabilities of acceptance."""
         acceptance = np.empty(x.shape[1])
         step, leapfrogs = self.draw_length(rng, current_step(tuning))
+        leapfrogs = leapfrogs if most is None else min(leapfrogs, most)
         _trajectory(rng, self.target.coupling, self.target.field, self.mass, x, step, leapfrogs, acceptance)
         return acceptance
 
@@ -195,7 +196,7 @@ class WhitenedHmc(Hmc):
 
     def first_step(self) -> float:
         """A step size that suits a whitened target; errors of many angles add up."""
-        return 0.4 * min(1.0, math.sqrt(math.sqrt(_MANY / max(1, self.target.size))))
+        return 0.4 * min(1.0, math.cbrt(_MANY / max(1, self.target.size)))
 
     def initial(self, rng: Streams) -> Array:
         """Directions of two Gaussian fields with precision W and mean W⁻¹ρ: near the target, and over-dispersed."""
