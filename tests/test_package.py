@@ -21,7 +21,7 @@ ROOMS = (
     ("precision", "model"),
     ("sampling",),
     ("learning", "run"),
-    ("tables", "scores"),
+    ("maps", "tables", "scores"),
     ("datasets", "plots"),
     ("posterior",),
     ("regression",),
