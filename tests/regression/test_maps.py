@@ -32,7 +32,8 @@ def sizes(n, m, **options):
         (260, 52, {}, (None, False)),
         (1000, 1000, {}, (None, False)),
         (260, 1741, {}, (20, True)),
-        (7000, 1760, {}, (20, False)),
+        (7000, 1760, {}, (20, True)),
+        (7000, 1760, {"stages": 1}, (20, False)),
         (30_000, 100, {}, (20, True)),
         (260, 3600, {"stages": 1}, (20, False)),
         (260, 52, {"stages": 2}, (20, True)),
@@ -178,3 +179,18 @@ def test_the_coarse_set_is_spread_out():
     new = fewer.X[40:]
     gaps = np.linalg.norm(new[:, None] - new, axis=-1) + 10 * np.eye(50)
     assert gaps.min() > 0.15, "50 of 1600 places at random would have neighbours of the grid, 0.08 apart"
+
+
+def test_many_observed_places_are_learned_with_in_part():
+    from vmqp.learning import make_problem
+
+    hours = np.arange(9000.0)[:, None]
+    problem = make_problem(
+        hours, np.sin(hours[:, 0]), hours[:30] + 0.5, kernel=KERNEL, drift="mean", neighbors=10
+    )
+    fewer = learning_problem(problem, "auto")
+    assert 800 <= fewer.n <= 1000
+    gaps = np.diff(np.sort(fewer.X[: fewer.n, 0]))
+    assert gaps.min() == 1.0, "neighbours are among them"
+    assert gaps.max() < 40.0, "and nothing is left out for long"
+    assert (fewer.observed == np.sin(fewer.X[: fewer.n, 0])).all()

@@ -32,6 +32,9 @@ _WORDS = (
     (re.compile(r"\badd a kernels\.Nugget\b"), 'add "+ nugget" to --kernel'),
     (re.compile(r" To silence this: .*?\)\."), ""),
     (re.compile(r"\bexecutor is '"), "--engine is '"),
+    (re.compile(r"\bmemory='(\w+)'"), r"--memory \1"),
+    (re.compile(r"\b(memory|neighbors) is (?=['\d-])"), r"--\1 is "),
+    (re.compile(r"\bprecision='(\w+)'"), r"--precision \1"),
     (re.compile(r"\bX_new\b"), "the places"),
 )
 

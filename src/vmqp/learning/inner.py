@@ -24,6 +24,9 @@ _STEP = 1e-4  # of the central differences of M, on the unconstrained scale
 _TIMES = 1.5
 _SHORTEST, _LONGEST = 3, 1000
 _PROBE, _LONGEST_PROBE = 400, 6400
+_LONGEST_SPARSE = (
+    1600  # of many places, where a statistic is a sum over many regions that hardly know of each other
+)
 _NUMBERS = 8_000_000  # angles of a probe that are held at a time
 _ENOUGH = 50.0  # autocorrelation times that make a probe long enough; with fewer the estimate is too short
 
@@ -95,6 +98,7 @@ def needed_steps(
 ) -> int:
     """Measure how many steps of the sampler renew every statistic of the exchange ratio."""
     length, slopes = _PROBE, Slopes(problem, point, direction)
+    most = _LONGEST_SPARSE if problem.is_sparse else _LONGEST_PROBE
     while True:
         rows: list[FloatArray] = []
         piece = max(1, _NUMBERS // problem.d)
@@ -105,6 +109,6 @@ def needed_steps(
                 columns.append(resultant(point, angles[0])[:, None])
             rows.append(np.hstack(columns))
         longest = max((autocorrelation_time(column) for column in np.concatenate(rows).T), default=1.0)
-        if longest * _ENOUGH <= length or length >= _LONGEST_PROBE:
+        if longest * _ENOUGH <= length or length >= most:
             return int(np.clip(np.ceil(_TIMES * longest), _SHORTEST, _LONGEST))
         length *= 4

@@ -53,6 +53,7 @@ Noise = float | FloatArray | None
 
 _KAPPA, _NU = HalfNormal(1.0), UniformAngle()
 _SAME = 1e-9  # the largest difference of logs, from rounding, that is still one common scale
+_MANY = 50_000  # places from which neighbours are looked for with all cores
 _FAR = 300.0  # a scale beyond exp(±300) is no scale
 
 
@@ -105,7 +106,8 @@ class Problem:
     def _make_graph(self) -> KernelOnGraph:
         assert self.neighbors is not None
         inputs = Inputs.check(self.X, self.column_names)
-        return KernelOnGraph(self.kernel, inputs, self.n, self.neighbors, dict(self.metric_at))
+        workers = -1 if self.d > _MANY else 1  # of a KD-tree: all cores
+        return KernelOnGraph(self.kernel, inputs, self.n, self.neighbors, dict(self.metric_at), workers)
 
     @cached_property
     def named(self) -> BoundPairs:

@@ -88,9 +88,8 @@ class Observations:
             if group in self.tree.children:
                 return law(*(part(group, name) for name in _PARTS[group]))
         if "field" not in self.tree.children:
-            raise InputError(
-                "this posterior was made without fields, so it has no density: run regress again."
-            )
+            remedy = "give a larger memory" if "totals" in self.tree.children else "run regress again"
+            raise InputError(f"this posterior was made without fields, so it has no density: {remedy}.")
         x, y = part("field", "x"), part("field", "y")
         noise = self.noise
         if noise is not None:

@@ -1,4 +1,7 @@
-"""A map in two stages: parameters from the observed and some new places, then the angles of all of them.
+"""Many places in two stages: parameters from some of them, then the angles of all new ones.
+
+Up to 1,000 observed places are learned with as they are; of more, some that are spread out and some in groups, so that
+short and long distances are both among them.
 
 What it approximates: the model's parameters have a posterior that depends, a little, on which new places belong to it.
 Here they are learned with a coarse set of the new places, and the map is drawn as if they had been learned with all.
@@ -14,7 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import xarray as xr
+from scipy.spatial import cKDTree
 
+from vmqp.circle import FloatArray
 from vmqp.errors import InputError
 from vmqp.kernels.embedding import embed
 from vmqp.kernels.inputs import Inputs
@@ -31,7 +36,8 @@ __all__ = ["DENSE", "Sizes", "draw_map", "map_rule", "read_sizes"]
 
 DENSE = 2000
 """Places up to which the precision is dense."""
-_LEARNED = 20_000  # places up to which parameters are learned with all of them
+_LEARNED = 1000  # observed places with which parameters are learned, where there are more
+_GROUP = 50  # of them in a group of near ones
 _COARSE = (50, 200)  # new places with which parameters are learned: half as many as observed, between these
 _SETS = 64
 _MAP = "map-"
@@ -62,8 +68,7 @@ def read_sizes(n: int, m: int, options: dict[str, Any]) -> Sizes:
     k = check_count(options["neighbors"], "neighbors", 1, "neighbours of a place")
     d, precision = n + m, options["precision"]
     sparse = precision == "vecchia" or (precision == "auto" and d > DENSE)
-    large = d > DENSE and (m > n or d > _LEARNED)
-    two = stages == 2 or (stages == "auto" and sparse and large)
+    two = stages == 2 or (stages == "auto" and sparse and d > DENSE)
     if two and m == 0:
         two = False
     return Sizes(k if sparse or two else None, two)
@@ -152,7 +157,7 @@ def learning_problem(problem: Problem, precision: str) -> Problem:
     """The problem with a coarse set of its new places, and no more observed ones than can be learned with."""
     n = problem.n
     points = embed(problem.kernel, Inputs.check(problem.X, problem.column_names))
-    seen = np.arange(n) if n <= _LEARNED else np.sort(coarse_to_fine(points[:n])[:_LEARNED])
+    seen = np.arange(n) if n <= _LEARNED else _some(points[:n])
     count = int(np.clip(n // 2, *_COARSE))
     new = np.sort(coarse_to_fine(points, n)[n : n + count])
     rows: npt.NDArray[np.intp] = np.concatenate([seen, new]).astype(np.intp)
@@ -164,6 +169,14 @@ def learning_problem(problem: Problem, precision: str) -> Problem:
         noise_rows=None if problem.noise_rows is None else problem.noise_rows[seen],
         neighbors=None if dense else problem.neighbors,
     )
+
+
+def _some(points: FloatArray) -> npt.NDArray[np.intp]:
+    """Rows of points to learn with: half of them far apart, half in groups, so that all distances are there."""
+    order = coarse_to_fine(points)
+    half = _LEARNED // 2
+    _, near = cKDTree(points).query(points[order[: half // _GROUP]], k=_GROUP)
+    return np.unique(np.concatenate([order[:half], near.ravel()])).astype(np.intp)
 
 
 def _map_task(problem: Problem, learned: xr.DataTree | None, fields: bool) -> MapTask:
