@@ -95,7 +95,7 @@ def costs(d: int) -> Costs:
         assert values is not None
         return VecchiaPrecision(on_graph.graph.pattern, values)
 
-    proposal = best_time(lambda: propose(0.11).diagonal, max(2, 50_000 // d))
+    proposal = best_time(lambda: propose(0.11).diagonal, max(4, 50_000 // d))
     precision = propose(0.1)
     target = make_target(precision, np.zeros((d, 2)))
     rng, repeats = seed_streams(1, 1), max(7, 3_000_000 // d)

@@ -26,6 +26,7 @@ __all__ = ["Hybrid"]
 # Work of one angle beside the passes over matrices, in units of one matrix entry times two columns (about 0.25 ns).
 _DRAW, _REFLECT, _LEAP = 150.0, 30.0, 200.0
 _SCATTERED = 8.0
+_SHORT = 10  # leapfrogs of a move that tunes
 _WARMUP_INTERVAL = 2
 _PROBE = 64  # blocks of sweeps in the probe
 _RENEWED = 0.5  # the largest correlation of an angle over a block that counts as renewed
@@ -85,9 +86,11 @@ class Hybrid(Sampler):
     def tune(self, rng: Streams, state: State, steps: int, interval: int | None = None) -> State:
         """Make steps that adapt the step size of HMC, with a move at every ``interval``-th of them."""
         x, tuning, count = state.x.copy(), state.tuning, int(state.steps)
+        # Of many angles a step that is far too small, as at the start of the tuning, would make a move very long.
+        most = _SHORT if isinstance(self.target.coupling, Rooted) else None
         for k in range(count, count + steps):
             if k % (interval or self.interval(tuning)) == 0:
-                tuning = self.hmc.adapt(tuning, self.hmc.move(rng, x, tuning))
+                tuning = self.hmc.adapt(tuning, self.hmc.move(rng, x, tuning, most))
             self._sweeps(rng, x, 1, 1)
         return state._replace(x=x, tuning=tuning, steps=np.asarray(count + steps, np.int64))
 
