@@ -122,6 +122,9 @@ class FakePosterior:
         self.rhat = 1.001 if trusted else 1.7
         self.drawn = []
 
+    def draws_at(self, rows):
+        return self.draws[..., rows]
+
     @property
     def mean(self):
         return circle.mean(self._flat(), axis=0, period=self.period, origin=0.0)
