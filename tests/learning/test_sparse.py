@@ -468,13 +468,16 @@ def test_threads_that_ask_for_a_graph_at_once_get_one(monkeypatch):
     assert all(graph is found[0] for graph in found)
 
 
-def test_of_each_kind_the_last_is_kept():
+def test_of_each_kind_the_last_two_are_kept():
     first = remembered("kind", "first", object)
     other = remembered("other kind", "first", object)
     assert remembered("kind", "first", object) is first
     second = remembered("kind", "second", object)
     assert second is not first
-    assert remembered("kind", "first", object) is not first
+    assert remembered("kind", "first", object) is first
+    third = remembered("kind", "third", object)
+    assert remembered("kind", "third", object) is third
+    assert remembered("kind", "second", object) is not second
     assert remembered("other kind", "first", object) is other
 
 

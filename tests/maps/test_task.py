@@ -98,7 +98,7 @@ _APART = 5.0
 @pytest.mark.parametrize("fault", [None, "variance", "data"])
 def test_the_law_of_the_angles(noise, fault):
     """With all places as neighbours and one set it is the law of a dense precision; other parameters are seen."""
-    one = {name: values[:1] * (1.6 if fault == name else 1.0) for name, values in SETS.items()}
+    one = {name: values[:1] * (4.0 if fault == name else 1.0) for name, values in SETS.items()}
     task = make_task(neighbors=N + 48, sets=one, noise=noise, rows=np.arange(49))
     tree = run_chains(task, chains=4, draws=60, seed=8, progress=False)
     moments = Moments(tree["totals"]["sums"].values, tree["totals"]["counts"].values)
@@ -116,7 +116,7 @@ def test_the_law_of_the_angles(noise, fault):
     within, _ = moments.spread()
     error = np.sqrt(within.max(axis=0) / moments.effective() + within.max(axis=0) / 4_000)
     worst = (np.abs(c + 1j * s - z) / error).max()
-    assert (worst < 1.5 * _APART) if fault is None else (worst > 2.0 * _APART)
+    assert (worst < _APART) if fault is None else (worst > 2.0 * _APART), worst
 
 
 def test_a_set_without_a_factor_is_passed_over():

@@ -78,7 +78,7 @@ def test_fig5(tmp_path, data):
     assert len(stations) == 52
     errors = np.angle(np.exp(1j * (stations["mean_rad"] - stations["observed_rad"])))
     assert np.degrees(np.median(np.abs(errors))) < 20
-    assert len(outcome.tables["fig5_grid"]) == 100
+    assert len(outcome.tables["fig5_grid"]) == 900
     assert outcome.tables["fig5_grid"]["circular_variance"].between(0, 1).all()
     if data is not None:
         assert 0.045 < outcome.facts["crps"] < 0.060, "0.052 in long runs"

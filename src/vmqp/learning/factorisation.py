@@ -86,7 +86,7 @@ class DenseFactorisation:
 
     def new_target(self, x: FloatArray, field: FloatArray, n: int, scale: float) -> Target:
         """The density of the angles from row n on, ``eq:conditional_density``."""
-        coupling = Dense(self._new_rows(n), 1.0 / scale)
+        coupling = Dense(self.new_rows(n), 1.0 / scale)
         rho = field[:, n:] - (x[:, 0, :n] @ self.hollow[:n, n:]) / scale
         return Target(coupling, self.diagonal[n:] / scale, np.ascontiguousarray(rho))
 
@@ -108,7 +108,7 @@ class DenseFactorisation:
         change = self.hollow - lower.hollow
         return np.asarray(0.5 * (np.einsum("ki,ki->k", c @ change, c) + np.einsum("ki,ki->k", s @ change, s)))
 
-    def _new_rows(self, n: int) -> FloatArray:
+    def new_rows(self, n: int) -> FloatArray:
         """The block of M of the rows from n on, contiguous; kept, since latent angles ask for it each time."""
         if self._blocks.get(n) is None:
             self._blocks[n] = np.ascontiguousarray(self.hollow[n:, n:])

@@ -304,6 +304,7 @@ def make_problem(
     chi = None if shared is None else as_prior(shared, "noise")
     names = None if column_names is None else tuple(column_names)
     k = None if neighbors is None else check_count(neighbors, "neighbors", 1, "neighbours of a place")
+    Inputs.check(places, names)
     problem = Problem(kernel, places, observed, drift, kappa, nu, chi, names, by_row, k)
     taken = {"concentration", "direction", "noise"} & set(problem.named.parameters)
     if taken:
