@@ -1,6 +1,6 @@
 """Many places in two stages: parameters from some of them, then the angles of all new ones.
 
-Up to 1,000 observed places are learned with as they are; of more, some that are spread out and some in groups, so that
+Up to 600 observed places are learned with as they are; of more, some that are spread out and some in groups, so that
 short and long distances are both among them.
 
 What it approximates: the model's parameters have a posterior that depends, a little, on which new places belong to it.
@@ -36,9 +36,9 @@ __all__ = ["DENSE", "Sizes", "draw_map", "map_rule", "read_sizes"]
 
 DENSE = 2000
 """Places up to which the precision is dense."""
-_LEARNED = 1000  # observed places with which parameters are learned, where there are more
+_LEARNED = 600  # observed places with which parameters are learned, where there are more
 _GROUP = 50  # of them in a group of near ones
-_COARSE = (50, 200)  # new places with which parameters are learned: half as many as observed, between these
+_COARSE = (50, 150)  # new places with which parameters are learned: half as many as observed, between these
 _SETS = 64
 _MAP = "map-"
 _ESS = 200  # effective samples of every parameter: enough to choose so many sets from
