@@ -126,7 +126,17 @@ def test_tables(refused, name):
 def test_more_places_than_memory(refused, monkeypatch):
     monkeypatch.setattr("vmqp.regression.places._memory", lambda: 1e9)
     X_new = np.linspace(0.0, 1.0, 50_000)[:, None]
-    refused(r"8 observed and 50000 new places need about .* GB.*: give at most \d+ places", X_new=X_new)
+    message = r"8 observed and 50000 new places need about .* GB.*: give at most \d+ places"
+    refused(message, X_new=X_new, precision="dense")
+
+
+def test_a_map_that_does_not_fit_its_bound(refused):
+    X_new = np.linspace(0.0, 1.0, 50_000)[:, None]
+    refused(
+        r"a map of 50,000 places .* but the bound is 0\.3 GB: give a larger memory",
+        X_new=X_new,
+        memory="300MB",
+    )
 
 
 # Repeated places

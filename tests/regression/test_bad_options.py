@@ -52,6 +52,26 @@ OPTIONS = {
         (None, r"direction is None: give an angle"),
         (priors.HalfNormal(1.0), r"direction is HalfNormal.*: give an angle .* or priors.UniformAngle"),
     ],
+    "neighbors": [
+        (
+            0,
+            r"neighbors is 0, but it is the number of neighbours of a place: give a whole number, at least 1",
+        ),
+        (2.5, r"neighbors is 2\.5, but it is the number of neighbours"),
+        ("many", r"neighbors is 'many', but it is the number of neighbours"),
+        (10**400, r"neighbors is a number of .* bits"),
+    ],
+    "stages": [
+        (3, r"stages is 3, but the choices are 'auto', 1 and 2"),
+        (True, r"stages is True, but the choices are"),
+        (np.array([1, 2]), r"stages is .*, but the choices are"),
+    ],
+    "memory": [
+        ("lots", r"memory is 'lots': give a number of bytes, or a text such as '4GB'"),
+        (-1, r"memory is -1: give a number of bytes"),
+        (10**400, r"memory is a.* give a number of bytes"),
+        ([1e9], r"memory is \[1000000000\.0\]: give a number of bytes"),
+    ],
     "metric": [
         ("miles", r"metric is 'miles', but the choices are 'euclidean', 'geographic'"),
         (np.array(["euclidean", "euclidean"]), r"metric is .*, but the choices are"),

@@ -2,6 +2,9 @@
 
 import math
 import os
+from contextlib import suppress
+
+import numpy as np
 
 from vmqp.errors import InputError
 
@@ -10,6 +13,7 @@ __all__ = ["affordable_draws", "fixed_memory", "read_memory"]
 _PROCESS = 0.45e9  # an interpreter with all that vmqp imports and compiles
 _PART = 80e6  # a worker that fills a root, a part at a time
 _FEWEST, _MOST = 8, 400
+_LONG = 60  # letters of a value that a message shows
 _UNITS = {
     "": 1.0,
     "b": 1.0,
@@ -40,10 +44,12 @@ def read_memory(given: object) -> float:
             value = float(number) * _UNITS[text[len(number) :]]
         except (ValueError, KeyError):
             value = math.nan
-    elif isinstance(given, int | float) and not isinstance(given, bool):
-        value = float(given)
+    elif isinstance(given, int | float | np.number) and not isinstance(given, bool):
+        with suppress(OverflowError, TypeError):
+            value = float(given)
     if not 0.0 < value < math.inf:
-        raise InputError(f"memory is {given!r}: give a number of bytes, or a text such as '4GB'.")
+        text = repr(given) if len(repr(given)) < _LONG else f"a {type(given).__name__}"
+        raise InputError(f"memory is {text}: give a number of bytes, or a text such as '4GB'.")
     return value
 
 

@@ -11,6 +11,7 @@ from vmqp import kernels
 from vmqp.chain import Task
 from vmqp.circle import FloatArray
 from vmqp.learning import Learner, Method, Problem, make_problem
+from vmqp.maps.memory import read_memory
 from vmqp.posterior import Facts, Posterior
 from vmqp.regression.calls import call_text
 from vmqp.regression.kernel import choose_kernel, metric_of
@@ -126,6 +127,8 @@ def _posterior(
 def check_places(data: Data, X_new: Table, options: dict[str, Any]) -> None:
     """Refuse choices that do not exist, and places that no model of this package can take."""
     check_choices(options)
+    if "memory" in options:
+        read_memory(options["memory"])
     n, m = len(data.radians), len(X_new.values)
     if "stages" not in options or read_sizes(n, m, options).neighbors is None:
         check_size(n, m, options["chains"])

@@ -31,6 +31,7 @@ from vmqp.regression.options import read_length
 from vmqp.run import Converged, run_chains
 from vmqp.run.pools import cores
 from vmqp.sampling.checks import check_count
+from vmqp.tables.words import shown
 
 __all__ = ["DENSE", "Sizes", "draw_map", "map_rule", "read_sizes"]
 
@@ -63,8 +64,8 @@ def read_sizes(n: int, m: int, options: dict[str, Any]) -> Sizes:
     Sizes(neighbors=20, two_stages=True)
     """
     stages = options["stages"]
-    if isinstance(stages, bool) or stages not in ("auto", 1, 2):
-        raise InputError(f"stages is {stages!r}, but the choices are 'auto', 1 and 2.")
+    if isinstance(stages, bool) or not isinstance(stages, str | int) or stages not in ("auto", 1, 2):
+        raise InputError(f"stages is {shown(stages)}, but the choices are 'auto', 1 and 2.")
     k = check_count(options["neighbors"], "neighbors", 1, "neighbours of a place")
     d, precision = n + m, options["precision"]
     sparse = precision == "vecchia" or (precision == "auto" and d > DENSE)
