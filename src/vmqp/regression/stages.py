@@ -38,7 +38,16 @@ __all__ = ["DENSE", "Sizes", "draw_map", "map_rule", "read_sizes"]
 DENSE = 2000
 """Places up to which the precision is dense."""
 _LEARNED = 600  # observed places with which parameters are learned, where there are more
-_RANKS = (0, 1, 2, 4, 8, 16, 32, 64)  # of the places that are taken near each of some, from itself to the 64th nearest
+_RANKS = (
+    0,
+    1,
+    2,
+    4,
+    8,
+    16,
+    32,
+    64,
+)  # of the places that are taken near each of some, from itself to the 64th nearest
 _COARSE = (50, 150)  # new places with which parameters are learned: half as many as observed, between these
 _SETS = 64
 _MAP = "map-"
