@@ -193,6 +193,7 @@ def test_many_observed_places_are_learned_with_in_part():
     fewer = learning_problem(problem, "auto")
     assert 450 <= fewer.n <= 600
     gaps = np.diff(np.sort(fewer.X[: fewer.n, 0]))
-    assert gaps.min() == 1.0, "neighbours are among them"
-    assert gaps.max() < 200.0, "and nothing is left out for long"
+    assert np.median(gaps) == 1.0, "as dense as all"
+    assert (gaps > 1.0).sum() >= 15, "in groups"
+    assert gaps.max() < 1200.0, "all over the series"
     assert (fewer.observed == np.sin(fewer.X[: fewer.n, 0])).all()

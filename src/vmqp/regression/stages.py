@@ -1,7 +1,6 @@
 """Many places in two stages: parameters from some of them, then the angles of all new ones.
 
-Up to 600 observed places are learned with as they are; of more, 75 that are spread out, and others at all distances
-from each of them.
+Up to 600 observed places are learned with as they are; of more, 20 groups of 30 neighbours, far apart from each other.
 
 What it approximates: the model's parameters have a posterior that depends, a little, on which new places belong to it.
 Here they are learned with a coarse set of the new places, and the map is drawn as if they had been learned with all.
@@ -38,16 +37,7 @@ __all__ = ["DENSE", "Sizes", "draw_map", "map_rule", "read_sizes"]
 DENSE = 2000
 """Places up to which the precision is dense."""
 _LEARNED = 600  # observed places with which parameters are learned, where there are more
-_RANKS = (
-    0,
-    1,
-    2,
-    4,
-    8,
-    16,
-    32,
-    64,
-)  # of the places that are taken near each of some, from itself to the 64th nearest
+_GROUP = 30  # of them in a group of neighbours
 _COARSE = (50, 150)  # new places with which parameters are learned: half as many as observed, between these
 _SETS = 64
 _MAP = "map-"
@@ -182,13 +172,14 @@ def learning_problem(problem: Problem, precision: str) -> Problem:
 
 
 def _some(points: FloatArray) -> npt.NDArray[np.intp]:
-    """Rows of points to learn with: some far apart, and near each of them others at all distances.
+    """Rows of points to learn with: groups of neighbours, far apart from each other.
 
-    A few large groups would not do: how rough the angles are may differ from one to the next.
+    Within a group the places are as dense as among all: the parameters of this model depend on that. And there are
+    many groups, for how rough the angles are may differ from one to the next.
     """
-    middles = points[coarse_to_fine(points)[: _LEARNED // len(_RANKS)]]
-    _, near = cKDTree(points).query(middles, k=max(_RANKS) + 1)
-    return np.unique(near[:, list(_RANKS)]).astype(np.intp)
+    middles = points[coarse_to_fine(points)[: _LEARNED // _GROUP]]
+    _, near = cKDTree(points).query(middles, k=_GROUP)
+    return np.unique(near).astype(np.intp)
 
 
 def _map_task(problem: Problem, learned: xr.DataTree | None, fields: bool) -> MapTask:
