@@ -140,7 +140,9 @@ def _share_of_shifts(near: pd.DataFrame, inside: npt.NDArray[np.bool_]) -> float
 def _verdict(claim: dict[str, float], *, sound: bool, coarse: bool) -> str:
     clear, rising = (claim["near"] > 0 and claim["near_p"] < level for level in (0.01, 0.05))
     grows = "grows" if clear else "grows a little" if rising else "does not grow"
-    most = "; the distance to the nearest station matters most" if claim["distance"] > abs(claim["all"]) else ""
+    most = (
+        "; the distance to the nearest station matters most" if claim["distance"] > abs(claim["all"]) else ""
+    )
     doubt = "" if sound else ", and the chains do not agree yet"
     grid = " The grid is coarser than the paper's" if coarse else " The grid is the paper's"
     answer = "yes" if clear and sound else "in part" if rising else "no"
