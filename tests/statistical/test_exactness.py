@@ -4,28 +4,23 @@ False alarms: each comparison fails by chance with the probability RATE = 1e-6 (
 500 of them in this file, so new seeds would make it fail by chance once in 2,000 runs; the seeds are fixed.
 """
 
-from functools import cache
-from typing import NamedTuple
-
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.optimize import brentq
 from scipy.special import i0e, ive
 
 import vmqp
 from references import (
     RATE,
-    StiffTarget,
     batch_means,
     chain_moments,
     exact_draws,
-    exact_moments,
     p_value,
     size,
     spin_glass,
 )
-from vmqp.sampling import SAMPLERS, Sampler, build_sampler, make_target, seed_streams
+from small_laws import CASES, STIFF, expected, moved, stiff_p_value, stiff_target, suite_p_value
+from vmqp.sampling import SAMPLERS, Sampler, make_target
 from vmqp.sampling.heatbath import HeatBath
 from vmqp.sampling.sampler import Info, unit_vectors
 
@@ -38,64 +33,14 @@ TRUE_SAMPLERS = {name: (name, {}) for name in SAMPLERS} | {
 }
 
 
-class Case(NamedTuple):
-    """A target small enough for quadrature."""
-
-    coupling: np.ndarray
-    field: np.ndarray
+FORMS = pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
 
 
-def case(diagonal, pairs, field):
-    d = len(diagonal)
-    coupling = np.diag(np.asarray(diagonal, float))
-    coupling[np.triu_indices(d, 1)] = pairs
-    return Case(np.triu(coupling) + np.triu(coupling, 1).T, np.asarray(field, float).reshape(d, 2))
-
-
-CASES = {
-    "1-uniform": case([0], [], [0, 0]),
-    "1-weak-field": case([-2], [], [0.3, -0.2]),
-    "1-strong-field": case([3], [], [-8, 5]),
-    "2-weak-attraction": case([0, 0], [-1.5], [0, 0, 0, 0]),
-    "2-repulsion-field": case([-1, -4], [2], [1, 0.5, -0.4, 0.2]),
-    "2-strong-attraction-field": case([11, 12], [-10], [0.5, 0.2, 0, -0.3]),
-    "2-strong-repulsion": case([-3, 2], [10], [0, 0, 0, 0]),
-    "2-no-coupling": case([1, -1], [0], [1, -1, 0, 4]),
-    "3-mixed-signs": case([4, 3, 5], [-2, 1, 1.5], [0.4, 0.1, -0.5, 0, 0, 0.3]),
-    "3-frustrated": case([0, 0, 0], [3, 3, 3], [0, 0, 0, 0, 0, 0]),
-    "3-frustrated-field": case([0, -2, 1], [1.5, 2, 1], [0.6, 0, 0, 0.6, 0.2, -0.3]),
-    "3-strong-field": case([-3, -3, -3], [-10, 4, -8], [0, 0, 0, 0, 1.0, 0.5]),
-    "3-chain": case([2, 2, 2], [6, 0, -6], [0.3, 0.4, 0, 0, 0, 0]),
-    "3-field-wins": case([1, 1, 1], [0.5, -0.5, 0.25], [6, 0, -3, 3, 0, -5]),
-}
-
-
-@cache
-def expected(name):
-    return exact_moments(*CASES[name])
-
-
-def suite_p_value(name, sampler, options, *, as_sparse=False, chains=256, draws=200, seed=1):
-    """The shared suite: chains from the sampler's own start, all first and second moments against quadrature."""
-    coupling, field = CASES[name]
-    angles = vmqp.sample_angles_batch(
-        sparse.csr_array(coupling) if as_sparse else coupling,
-        field,
-        chains=chains,
-        draws=size(draws),
-        warmup=150,
-        sampler=sampler,
-        seed=seed,
-        **options,
-    )
-    return p_value(chain_moments(angles), expected(name))
-
-
-@pytest.mark.parametrize("as_sparse", [False, True], ids=["dense", "sparse"])
+@FORMS
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("sampler", TRUE_SAMPLERS)
-def test_moments_are_those_of_quadrature(sampler, name, as_sparse):
-    assert suite_p_value(name, *TRUE_SAMPLERS[sampler], as_sparse=as_sparse) > RATE
+def test_moments_are_those_of_quadrature(sampler, name, form):
+    assert suite_p_value(name, *TRUE_SAMPLERS[sampler], form=form) > RATE
 
 
 @pytest.mark.parametrize("sampler", TRUE_SAMPLERS)
@@ -113,18 +58,8 @@ def test_exact_draws_stay_exact(sampler, steps):
     """One exact draw for each chain, so the test does not depend on how fast the sampler mixes."""
     name = "3-strong-field"
     starts = exact_draws(*CASES[name], size(4000), seed=5)
-    ends = _moved(make_target(*CASES[name]), *TRUE_SAMPLERS[sampler], starts, steps)
+    ends = moved(make_target(*CASES[name]), *TRUE_SAMPLERS[sampler], starts, steps)
     assert p_value(chain_moments(ends[:, None]), expected(name)) > RATE
-
-
-def _moved(target, kind, options, starts, steps):
-    """``starts`` (C, d) after some steps, with the tuning that other chains have found."""
-    sampler = build_sampler(kind, target, options)
-    others = seed_streams(11, 50)
-    tuned = sampler.warm_up(others, sampler.init(others, starts[-50:]), 300)
-    rng = seed_streams(12, len(starts))
-    state = sampler.init(rng, starts)._replace(tuning=tuned.tuning)
-    return sampler.run(rng, state, 1, steps)[1][:, 0]
 
 
 # More angles than quadrature can do: blocks of four rows, and what is left over
@@ -137,10 +72,10 @@ CHAIN_LAWS = {
 }
 
 
-@pytest.mark.parametrize("as_sparse", [False, True], ids=["dense", "sparse"])
+@FORMS
 @pytest.mark.parametrize("m", CHAIN_LAWS)
 @pytest.mark.parametrize("sampler", TRUE_SAMPLERS)
-def test_open_chain_has_independent_bonds(sampler, m, as_sparse):
+def test_open_chain_has_independent_bonds(sampler, m, form):
     """In an open chain without field the bonds are independent von Mises; sites are numbered at random."""
     kind, options = TRUE_SAMPLERS[sampler]
     bonds = np.array(CHAIN_LAWS[m])
@@ -148,7 +83,7 @@ def test_open_chain_has_independent_bonds(sampler, m, as_sparse):
     coupling = np.zeros((m, m))
     coupling[order[:-1], order[1:]] = coupling[order[1:], order[:-1]] = bonds
     angles = vmqp.sample_angles_batch(
-        sparse.csr_array(coupling) if as_sparse else coupling,
+        form(coupling),
         np.zeros((m, 2)),
         chains=256,
         draws=size(150),
@@ -208,44 +143,6 @@ def test_identities_of_a_dense_random_target(sampler, m):
 # Stiff: condition number 1e6
 
 
-def _kernel_precision(places):
-    """Gaussian kernel, its length scale such that the condition number is 1e6."""
-    places = np.asarray(places)
-
-    def kernel(scale):
-        return np.exp(-0.5 * ((places[:, None] - places) / scale) ** 2)
-
-    scale = np.exp(brentq(lambda log: np.log(np.linalg.cond(kernel(np.exp(log))) / 1e6), 0.0, 10.0))
-    precision = np.linalg.inv(kernel(scale))
-    return 0.5 * (precision + precision.T)
-
-
-STIFF = {
-    "2-close-pair": (_kernel_precision([0.0, 1.0]), np.array([[1.0, 0.5], [-0.3, 0.8]])),
-    "3-smooth": (_kernel_precision([0.0, 1.0, 2.5]), np.array([[1.0, 0.0], [0.0, 0.5], [-0.4, 0.2]])),
-    "3-smooth-no-field": (_kernel_precision([0.0, 1.0, 2.0]), np.zeros((3, 2))),
-    "3-two-scales": (
-        np.array([[500_001.0, -5e5, 0.0], [-5e5, 500_201.0, -200.0], [0.0, -200.0, 201.0]]),
-        np.array([[0.0, 0.0], [0.0, 0.0], [2.0, -1.0]]),
-    ),
-}
-
-
-@cache
-def stiff_target(name):
-    return StiffTarget(*STIFF[name])
-
-
-def stiff_p_value(name, kind, options, steps, as_sparse=False):
-    """Exact draws after some steps: all moments, and the stiff coordinates at their own scale."""
-    reference = stiff_target(name)
-    coupling, field = STIFF[name]
-    starts = reference.draws(size(6000), seed=7)
-    target = make_target(sparse.csr_array(coupling) if as_sparse else coupling, field)
-    ends = _moved(target, kind, options, starts, steps)
-    return p_value(reference.statistics(ends), reference.expectations())
-
-
 @pytest.mark.parametrize("steps", [1, 20])
 @pytest.mark.parametrize("name", STIFF)
 @pytest.mark.parametrize("sampler", TRUE_SAMPLERS)
@@ -255,7 +152,7 @@ def test_stiff_law_is_unchanged(sampler, name, steps):
 
 @pytest.mark.parametrize("sampler", TRUE_SAMPLERS)
 def test_stiff_law_is_unchanged_on_sparse_rows(sampler):
-    assert stiff_p_value("3-two-scales", *TRUE_SAMPLERS[sampler], 20, as_sparse=True) > RATE
+    assert stiff_p_value("3-two-scales", *TRUE_SAMPLERS[sampler], 20, form=sparse.csr_array) > RATE
 
 
 @pytest.mark.parametrize("name", STIFF)

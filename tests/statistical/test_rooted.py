@@ -4,16 +4,16 @@ False alarms: each comparison fails by chance with the probability RATE = 1e-6 (
 100 of them in this file, so new seeds would make it fail by chance once in 10,000 runs; the seeds are fixed.
 """
 
-from functools import cache
-from typing import NamedTuple
+from functools import partial
 
 import numpy as np
 import pytest
 
 import vmqp
-from references import RATE, StiffTarget, chain_moments, exact_draws, exact_moments, p_value, size
+from references import RATE, chain_moments, exact_draws, exact_moments, p_value, size
+from small_laws import CASES, expected, moved, stiff_p_value, suite_p_value
 from vmqp.precision import make_graph, vecchia
-from vmqp.sampling import SAMPLERS, Sampler, build_sampler, make_target, seed_streams
+from vmqp.sampling import SAMPLERS, Sampler, make_target
 from vmqp.sampling.heatbath import HeatBath
 from vmqp.sampling.hmc import WhitenedHmc
 from vmqp.sampling.hybrid import Hybrid
@@ -27,35 +27,6 @@ TRUE_SAMPLERS = {name: (name, {}) for name in ("heatbath", "hmc-whitened", "hybr
 }
 
 
-class Case(NamedTuple):
-    """A target small enough for quadrature; the diagonal of the coupling does not matter."""
-
-    coupling: np.ndarray
-    field: np.ndarray
-
-
-def case(pairs, field):
-    field = np.asarray(field, float).reshape(-1, 2)
-    coupling = np.zeros((len(field), len(field)))
-    coupling[np.triu_indices(len(field), 1)] = pairs
-    return Case(coupling + coupling.T, field)
-
-
-CASES = {
-    "1-uniform": case([], [0, 0]),
-    "1-field": case([], [-4, 2]),
-    "2-weak-attraction": case([-1.5], [0, 0, 0, 0]),
-    "2-repulsion-field": case([2], [1, 0.5, -0.4, 0.2]),
-    "2-strong-attraction-field": case([-10], [0.5, 0.2, 0, -0.3]),
-    "2-no-coupling": case([0], [1, -1, 0, 4]),
-    "3-mixed-signs": case([-2, 1, 1.5], [0.4, 0.1, -0.5, 0, 0, 0.3]),
-    "3-frustrated": case([3, 3, 3], [0, 0, 0, 0, 0, 0]),
-    "3-strong-field": case([-10, 4, -8], [0, 0, 0, 0, 1.0, 0.5]),
-    "3-chain": case([6, 0, -6], [0.3, 0.4, 0, 0, 0, 0]),
-    "3-field-wins": case([0.5, -0.5, 0.25], [6, 0, -3, 3, 0, -5]),
-}
-
-
 def rooted(coupling, above=1.0):
     """U of the coupling with its diagonal raised until the smallest eigenvalue is `above`: the law is the same."""
     d = len(coupling)
@@ -65,37 +36,16 @@ def rooted(coupling, above=1.0):
     return vecchia(lambda i, j: 0.5 * (K[i, j] + K[j, i]), make_graph(places, k=d - 1))
 
 
-@cache
-def expected(name):
-    return exact_moments(*CASES[name])
-
-
-def suite_p_value(name, sampler, options, *, above=1.0, chains=256, draws=150, seed=1):
-    """Chains from the sampler's own start, all first and second moments against quadrature."""
-    coupling, field = CASES[name]
-    angles = vmqp.sample_angles_batch(
-        rooted(coupling, above),
-        field,
-        chains=chains,
-        draws=size(draws),
-        warmup=100,
-        sampler=sampler,
-        seed=seed,
-        **options,
-    )
-    return p_value(chain_moments(angles), expected(name))
-
-
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("sampler", TRUE_SAMPLERS)
 def test_moments_are_those_of_quadrature(sampler, name):
-    assert suite_p_value(name, *TRUE_SAMPLERS[sampler]) > RATE
+    assert suite_p_value(name, *TRUE_SAMPLERS[sampler], form=rooted) > RATE
 
 
 @pytest.mark.parametrize("sampler", TRUE_SAMPLERS)
 def test_the_diagonal_does_not_matter(sampler):
     """Ten times the largest coupling: the term of the angle itself is then most of every sum."""
-    assert suite_p_value("3-mixed-signs", *TRUE_SAMPLERS[sampler], above=20.0) > RATE
+    assert suite_p_value("3-mixed-signs", *TRUE_SAMPLERS[sampler], form=partial(rooted, above=20.0)) > RATE
 
 
 @pytest.mark.parametrize("sampler", TRUE_SAMPLERS)
@@ -113,16 +63,6 @@ def test_with_one_neighbour_the_law_is_that_of_the_approximation(sampler):
     assert p_value(chain_moments(angles), exact_moments(M, field)) > RATE
 
 
-def moved(target, kind, options, starts, steps):
-    """``starts`` (C, d) after some steps, with the tuning that other chains have found."""
-    sampler = build_sampler(kind, target, options)
-    others = seed_streams(11, 50)
-    tuned = sampler.warm_up(others, sampler.init(others, starts[-50:]), 200)
-    rng = seed_streams(12, len(starts))
-    state = sampler.init(rng, starts)._replace(tuning=tuned.tuning)
-    return sampler.run(rng, state, 1, steps)[1][:, 0]
-
-
 @pytest.mark.parametrize("steps", [1, 10])
 @pytest.mark.parametrize("sampler", TRUE_SAMPLERS)
 def test_exact_draws_stay_exact(sampler, steps):
@@ -135,29 +75,11 @@ def test_exact_draws_stay_exact(sampler, steps):
 
 # Stiff: condition number 1e6
 
-STIFF = (
-    np.array([[500_001.0, -5e5, 0.0], [-5e5, 500_201.0, -200.0], [0.0, -200.0, 201.0]]),
-    np.array([[0.0, 0.0], [0.0, 0.0], [2.0, -1.0]]),
-)
-
-
-@cache
-def stiff_target():
-    return StiffTarget(*STIFF)
-
-
-def stiff_p_value(kind, options, steps):
-    """Exact draws after some steps: all moments, and the stiff coordinates at their own scale."""
-    reference, (coupling, field) = stiff_target(), STIFF
-    starts = reference.draws(size(4000), seed=7)
-    ends = moved(make_target(rooted(coupling), field), kind, options, starts, steps)
-    return p_value(reference.statistics(ends), reference.expectations())
-
 
 @pytest.mark.parametrize("steps", [1, 10])
 @pytest.mark.parametrize("sampler", TRUE_SAMPLERS)
 def test_a_stiff_law_is_unchanged(sampler, steps):
-    assert stiff_p_value(*TRUE_SAMPLERS[sampler], steps) > RATE
+    assert stiff_p_value("3-two-scales", *TRUE_SAMPLERS[sampler], steps, form=rooted) > RATE
 
 
 # Broken samplers
@@ -233,7 +155,7 @@ WITNESSES = ["2-repulsion-field", "3-mixed-signs", "3-strong-field"]
 def test_right_plain_sampler_passes(monkeypatch, name):
     """So what is rejected below is the fault that was put into it."""
     monkeypatch.setitem(SAMPLERS, PlainRooted.name, PlainRooted)
-    assert suite_p_value(name, PlainRooted.name, {}) > RATE
+    assert suite_p_value(name, PlainRooted.name, {}, form=rooted) > RATE
 
 
 @pytest.mark.parametrize("name", WITNESSES)
@@ -242,10 +164,10 @@ def test_right_plain_sampler_passes(monkeypatch, name):
 )
 def test_broken_sampler_is_rejected(monkeypatch, kind, name):
     monkeypatch.setitem(SAMPLERS, kind.name, kind)
-    assert suite_p_value(name, kind.name, {}) < RATE
+    assert suite_p_value(name, kind.name, {}, form=rooted) < RATE
 
 
 @pytest.mark.parametrize("kind", [NoSelfTerm, StaleSums], ids=lambda kind: kind.name)
 def test_broken_sampler_is_rejected_on_a_stiff_target(monkeypatch, kind):
     monkeypatch.setitem(SAMPLERS, kind.name, kind)
-    assert stiff_p_value(kind.name, {}, 1) < RATE
+    assert stiff_p_value("3-two-scales", kind.name, {}, 1, form=rooted) < RATE
