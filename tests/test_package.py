@@ -15,7 +15,7 @@ SOURCE = Path(vmqp.__file__).parent
 # From the ground up: a room imports only from floors below its own.
 ROOMS = (
     ("_version", "chain", "errors"),
-    ("circle",),
+    ("checks", "circle"),
     ("arcs", "laws", "priors"),
     ("kernels",),
     ("precision", "model"),

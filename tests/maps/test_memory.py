@@ -29,9 +29,19 @@ def test_half_of_the_machine_by_default():
 
 
 def test_more_memory_holds_more_draws():
-    counts = [affordable_draws(10**6, 10**6, 20, 4, 2, bound)[0] for bound in (4e9, 5e9, 8e9)]
+    counts = [affordable_draws(10**6, 10**6, 20, 4, 2, bound) for bound in (4e9, 5e9, 8e9)]
     assert counts == sorted(counts)
     assert counts[0] < counts[-1]
+
+
+def test_noise_takes_more():
+    """Draws of observations are kept beside those of the process, and each worker has a mass of its own."""
+    size = (10**6, 10**6, 20, 4, 2, 16e9)
+    assert affordable_draws(*size, noisy=True) < 0.5 * affordable_draws(*size)
+
+
+def test_roots_of_more_workers_take_more():
+    assert fixed_memory(10**6, 20, 8, 8) - fixed_memory(10**6, 20, 8, 2) > 6 * 8 * 21e6
 
 
 def test_a_million_places_need_less_than_8_gb():

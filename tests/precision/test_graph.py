@@ -7,6 +7,7 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from places import ODD, TWICE, scattered
+from vmqp.errors import InputError
 from vmqp.precision import make_graph
 from vmqp.precision.neighbours import earlier_neighbours
 from vmqp.precision.ordering import coarse_to_fine
@@ -200,6 +201,24 @@ def test_each_place_comes_after_its_neighbours(p, n, k):
 def test_graphs_of_odd_places(name):
     for n in {0, len(ODD[name]) // 2, len(ODD[name])}:
         check_graph(make_graph(ODD[name], n, 5))
+
+
+@pytest.mark.parametrize(
+    ("points", "options", "message"),
+    [
+        (np.zeros(5), {}, r"shape \(5,\).*\(d, p\)"),
+        (np.zeros((0, 2)), {}, r"shape \(0, 2\)"),
+        ([["a"]], {}, "array of numbers"),
+        ([[0.0], [np.nan]], {}, "row 1 of points"),
+        (np.zeros((5, 2)), {"n": 6}, "n is 6, but there are 5 points"),
+        (np.zeros((5, 2)), {"n": -1}, "observed places"),
+        (np.zeros((5, 2)), {"k": 0}, "neighbours of a place"),
+        (np.zeros((5, 2)), {"k": 2.5}, "neighbours of a place"),
+    ],
+)
+def test_points_that_are_none(points, options, message):
+    with pytest.raises(InputError, match=message):
+        make_graph(points, **options)
 
 
 def test_neighbours_that_come_later_are_seen():

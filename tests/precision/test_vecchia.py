@@ -332,6 +332,11 @@ def test_a_covariance_that_is_none(value):
         vecchia(lambda i, j: K[i, j], graph)
 
 
+def test_a_function_that_gives_too_few_covariances():
+    with pytest.raises(InputError, match=r"shape \(3,\) for \d+ pairs of rows"):
+        vecchia(lambda i, j: np.ones(3), make_graph(PLANE, 10, 4))
+
+
 @pytest.mark.parametrize("scale", [1e-290, 1e-100, 1e100, 1e290])
 def test_extreme_but_well_conditioned_scales(scale):
     K = np.exp(-cdist(PLANE, PLANE))

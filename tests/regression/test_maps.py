@@ -13,6 +13,7 @@ from vmqp.regression.stages import learning_problem, read_sizes
 
 X, Y = stations(40)
 KERNEL = priors.HalfNormal(1) * kernels.Exponential(priors.LogNormal(0, 1)) + kernels.Nugget(0.03)
+FIXED = 0.5 * kernels.Exponential(1.0) + kernels.Nugget(0.05)
 QUICK = {
     "warmup": 60,
     "chains": 2,
@@ -42,6 +43,7 @@ def sizes(n, m, **options):
         (260, 52, {"precision": "vecchia", "neighbors": 30}, (30, False)),
         (260, 3600, {"precision": "dense"}, (None, False)),
         (260, 0, {"stages": 2}, (None, False)),
+        (260, 0, {"stages": 2, "precision": "dense"}, (None, False)),
     ],
 )
 def test_which_precision_and_how_many_stages(n, m, options, expected):
@@ -52,6 +54,11 @@ def test_which_precision_and_how_many_stages(n, m, options, expected):
 def test_stages_that_there_are_not(stages):
     with pytest.raises(InputError, match="'auto', 1 and 2"):
         sizes(10, 10, stages=stages)
+
+
+def test_two_stages_are_not_dense():
+    with pytest.raises(InputError, match=r"stages is 2 and precision is 'dense'.*give stages=1"):
+        sizes(10, 10, stages=2, precision="dense")
 
 
 @pytest.mark.parametrize("neighbors", [0, -1, 2.5, "many", None])
@@ -130,13 +137,104 @@ class TestOptions:
         with pytest.raises(InputError, match="do not fit the memory"):
             vmqp.regress(X, Y, square(60), stages=2, draws=10**6, memory="1GB", **QUICK)
 
+    def test_a_constant_drift_of_no_strength_is_none(self):
+        found = [
+            vmqp.regress(
+                X, Y, square(5), stages=2, kernel=FIXED, concentration=0, drift=drift, draws=8, **QUICK
+            )
+            for drift in ("constant", "mean")
+        ]
+        np.testing.assert_array_equal(found[0].draws, found[1].draws)
+
+    @pytest.mark.parametrize("draws", [8, 90])
+    def test_a_number_of_draws_is_what_is_drawn(self, draws):
+        """Without a rule; with one it is the most."""
+        options = QUICK | {"until": None, "concentration": 0, "kernel": FIXED, "stages": 2}
+        assert vmqp.regress(X, Y, square(4), draws=draws, **options).draws.shape == (2, draws, 16)
+
+    def test_any_number_of_draws_that_fits(self, monkeypatch):
+        asked = {}
+
+        def run_chains(task, **options):
+            asked.update(options)
+            raise InputError("enough")
+
+        monkeypatch.setattr("vmqp.regression.stages.run_chains", run_chains)
+        with pytest.raises(InputError, match="enough"):
+            vmqp.regress(
+                X, Y, square(50), stages=2, kernel=FIXED, concentration=0, draws=5000, memory="16GB", **QUICK
+            )
+        assert asked["draws"] == 5000
+
+    @pytest.mark.parametrize(
+        ("option", "message"),
+        [
+            ({"chains": 0}, "chains is 0"),
+            ({"chains": "4"}, "chains is '4'"),
+            ({"workers": "x"}, "workers is 'x'"),
+            ({"until": 5}, "until is 5"),
+            ({"time_limit": "x"}, "time_limit"),
+            ({"time_limit": -5.0}, r"time_limit.*-5"),
+            ({"checkpoint": ""}, "checkpoint is ''"),
+            ({"checkpoint": 5}, "checkpoint is 5"),
+            ({"executor": "cloud"}, "executor is 'cloud'"),
+            ({"draws": 0}, "draws is 0"),
+        ],
+        ids=str,
+    )
+    @pytest.mark.parametrize("learned", [True, False])
+    def test_wrong_options_are_named(self, option, message, learned):
+        more = {} if learned else {"kernel": FIXED, "concentration": 0}
+        with pytest.raises(InputError, match=message):
+            vmqp.regress(X, Y, square(5), stages=2, **QUICK | more | option)
+
+    def test_one_chain_is_not_trusted(self):
+        options = QUICK | {"chains": 1, "until": None, "draws": 10, "kernel": FIXED, "concentration": 0}
+        verdict = vmqp.regress(X, Y, square(4), stages=2, **options).verdict()
+        assert not verdict.trusted
+        assert "one chain only" in str(verdict)
+
+    def test_folders_of_others_stay(self, tmp_path):
+        options = QUICK | {"kernel": FIXED, "concentration": 0, "stages": 2, "draws": 8}
+        mine, old = tmp_path / "map-germany", tmp_path / "map-0123456789ab"
+        for folder in (mine, old):
+            folder.mkdir()
+            (folder / "thesis.txt").write_text("years of work")
+        vmqp.regress(X, Y, square(4), checkpoint=tmp_path, **options)
+        assert (mine / "thesis.txt").exists()
+        assert (old / "thesis.txt").exists()
+        (old / "manifest.json").write_text("{}")
+        vmqp.regress(X, Y, square(4), checkpoint=tmp_path, **options)
+        assert not old.exists(), "a map of other parameters"
+
+    def test_a_map_goes_on_with_another_memory(self, tmp_path, monkeypatch):
+        """Fields are kept where there is room for them, and a map that was begun keeps to its choice."""
+        options = QUICK | {"kernel": FIXED, "concentration": 0, "stages": 2, "until": None}
+        whole = vmqp.regress(X, Y, square(4), draws=20, **options)
+        for begun, later in ((1000, 30), (30, 1000)):
+            folder = tmp_path / str(begun)
+            for draws, room in ((8, begun), (20, later)):
+                monkeypatch.setattr(
+                    "vmqp.regression.stages.affordable_draws", lambda *_, room=room, **__: room
+                )
+                if begun > later and draws == 20:
+                    with pytest.raises(InputError, match=r"keeps its fields.*draw at most 10"):
+                        vmqp.regress(X, Y, square(4), draws=draws, checkpoint=folder, **options)
+                    continue
+                found = vmqp.regress(X, Y, square(4), draws=draws, checkpoint=folder, **options)
+            assert len(list(folder.glob("map-*"))) == 1
+        np.testing.assert_array_equal(found.draws, whole.draws)
+
+    def test_leave_one_out_says_how(self, post):
+        with pytest.raises(InputError, match="stages=1"):
+            post.loo()
+
     def test_a_memory_that_is_none(self):
         with pytest.raises(InputError, match="'4GB'"):
             vmqp.regress(X, Y, square(5), stages=2, memory="lots", **QUICK)
 
     def test_nothing_to_learn(self):
-        fixed = 0.5 * kernels.Exponential(1.0) + kernels.Nugget(0.05)
-        found = vmqp.regress(X, Y, square(5), kernel=fixed, concentration=0, stages=2, draws=10, **QUICK)
+        found = vmqp.regress(X, Y, square(5), kernel=FIXED, concentration=0, stages=2, draws=10, **QUICK)
         assert found.parameters == {}
         assert found.draws.shape == (2, 10, 25)
         assert "map" in str(found.verdict())

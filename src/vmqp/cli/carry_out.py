@@ -168,10 +168,9 @@ def _more_draws(work: Work, before: Outcome | None, given: int | None) -> int:
         return given
     if before is None or before.trusted or before.stopped != "draws":
         return max(request.draws, 0 if before is None else before.draws)
+    n, m, latent = len(work.data), len(work.places), request.noise.kind != "none"
     if work.is_map:
-        m = len(work.places)
-        most = map_draws(len(work.data), m, request.neighbors, request.chains, request.memory)
+        most = map_draws(n, m, request.neighbors, request.chains, request.memory, noisy=latent)
         return max(before.draws, min(2 * before.draws, most))
-    latent = request.noise.kind != "none"
-    most = affordable_draws(len(work.data), len(work.places), request.chains, latent=latent)
+    most = affordable_draws(n, m, request.chains, latent=latent)
     return max(before.draws, min(max(2 * before.draws, MOST_DRAWS), most))

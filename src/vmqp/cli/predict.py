@@ -15,7 +15,7 @@ from vmqp.cli.request import Noise, Request
 from vmqp.cli.sheet import Sheet
 from vmqp.cli.work import MOST_DRAWS, Work, affordable_draws, map_draws
 from vmqp.errors import InputError
-from vmqp.maps.memory import read_memory
+from vmqp.maps.memory import USUAL, read_memory
 from vmqp.regression.places import check_constant, first_repeat, has_nugget
 from vmqp.regression.stages import read_sizes
 from vmqp.regression.text import kernel_from_text
@@ -94,12 +94,12 @@ def prepare(options: Options, command: list[str]) -> Work:
             "under a constant drift the pull grows with the number of places. Leave it out, or ask for a coarser grid."
         )
     if sizes.two_stages:
-        fits = map_draws(n, m, options.neighbors, options.chains, memory)
+        fits = map_draws(n, m, options.neighbors, options.chains, memory, noisy=noise.kind != "none")
         if draws is not None and draws > fits:
             raise InputError(
                 f"--draws {draws} of {m:,} places do not fit the memory: give at most {fits}, or a larger --memory."
             )
-        draws = fits if draws is None else draws
+        draws = min(USUAL, fits) if draws is None else draws
     elif draws is None:
         affordable = affordable_draws(n, m, options.chains, latent=noise.kind != "none")
         draws = min(MOST_DRAWS, affordable)

@@ -3,7 +3,6 @@
 `vmqp predict` and `vmqp resume` both end here, so that a run that is resumed does what it would have done.
 """
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,8 +21,7 @@ from vmqp.posterior import Posterior
 from vmqp.priors import HalfNormal
 from vmqp.regression import CircularRegressor
 from vmqp.regression.stages import read_sizes
-from vmqp.run import Converged
-from vmqp.run.pools import cores
+from vmqp.run import Converged, machine
 
 __all__ = ["MOST_DRAWS", "Limits", "Work", "affordable_draws", "load_work", "map_draws"]
 
@@ -39,23 +37,17 @@ def affordable_draws(n: int, m: int, chains: int, *, latent: bool) -> int:
     True
     """
     draw = chains * (8 * (m + latent * n) + 4 * (n + 2 * m) + 8 * _BESIDE)
-    return max(100, int(min(_BYTES, _quarter_of_memory()) // draw))
+    return max(100, int(min(_BYTES, machine.memory() / 4) // draw))
 
 
-def map_draws(n: int, m: int, k: int, chains: int, memory: float | None) -> int:
+def map_draws(n: int, m: int, k: int, chains: int, memory: float | None, *, noisy: bool) -> int:
     """Draws of each chain of a map that fit a bound on the memory.
 
-    >>> map_draws(260, 90_000, 20, 4, 4e9)
-    400
+    >>> 1000 < map_draws(260, 90_000, 20, 4, 4e9, noisy=False) < 2000
+    True
     """
-    return affordable_map_draws(n + m, m, k, chains, min(chains, cores()), read_memory(memory))[0]
-
-
-def _quarter_of_memory() -> float:
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 4
-    except (AttributeError, ValueError, OSError):  # not known on this system
-        return _BYTES
+    workers = min(chains, machine.cores())
+    return affordable_map_draws(n + m, m, k, chains, workers, read_memory(memory), noisy=noisy)
 
 
 @dataclass(frozen=True)

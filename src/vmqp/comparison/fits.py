@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from vmqp.checks import check_count
 from vmqp.comparison.board import Board
 from vmqp.comparison.checkpoint import DoneFits
 from vmqp.comparison.digests import RUNNING, digest_of_data, digest_of_fit
@@ -19,8 +20,8 @@ from vmqp.comparison.splits import Rows, length, make_splits, read_splits, take
 from vmqp.errors import ConvergenceWarning, InputError, InterruptedWarning, VmqpError
 from vmqp.run.cluster import check_dask, is_dask
 from vmqp.run.interrupts import Interrupts
-from vmqp.run.pools import Pool, cores
-from vmqp.sampling.checks import check_count
+from vmqp.run.machine import cores
+from vmqp.run.pools import Pool
 
 __all__ = ["compare"]
 

@@ -6,8 +6,8 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from vmqp.checks import check_count
 from vmqp.errors import InputError
-from vmqp.sampling.checks import check_count
 
 __all__ = ["Rows", "length", "make_splits", "read_splits", "split", "take"]
 

@@ -20,9 +20,9 @@ import pandas as pd
 from numpy.random import Generator
 from scipy.signal import lfilter
 
+from vmqp.checks import check_count
 from vmqp.circle import TWO_PI, FloatArray, wrapped
 from vmqp.errors import InputError
-from vmqp.sampling.checks import check_count
 
 __all__ = ["HourlyWind", "hourly_wind"]
 

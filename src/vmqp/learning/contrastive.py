@@ -23,6 +23,7 @@ import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
 from vmqp import model
+from vmqp.checks import check_count
 from vmqp.circle import FloatArray
 from vmqp.errors import InputError
 from vmqp.learning.objective import (
@@ -34,7 +35,6 @@ from vmqp.learning.objective import (
 )
 from vmqp.learning.problem import Problem
 from vmqp.sampling import sample_angles
-from vmqp.sampling.checks import check_count
 
 __all__ = ["Estimate", "draw_gradient", "energy_gradient", "gradient"]
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from vmqp.chain import Arrays, Chunk, Description, State
+from vmqp.checks import check_count
 from vmqp.circle import FloatArray
 from vmqp.errors import InputError
 from vmqp.learning.method import Method
@@ -26,7 +27,6 @@ from vmqp.learning.pseudolikelihood import Maximum, maximise
 from vmqp.learning.starting import start
 from vmqp.learning.walker import STATISTICS, Walker
 from vmqp.sampling.angle import angles_of
-from vmqp.sampling.checks import check_count
 
 __all__ = ["Learner", "doubts"]
 
@@ -183,30 +183,26 @@ class Learner:
         places = {} if problem.d == problem.n else {"angle": rows[problem.n :]}
         if problem.noise is not None:
             places["latent"] = rows[: problem.n]
+        how: dict[str, str | int | float] = {
+            "model": "von Mises quasi-process",
+            "kernel": repr(problem.kernel),
+            "drift": problem.drift,
+            "concentration": repr(problem.concentration),
+            "noise": repr(problem.noise),
+            "method": repr(self.method),
+            "warmup": self.warmup,
+            "thin": self.thin,
+            "circular": "direction",
+        }
+        if problem.neighbors is not None:
+            how["neighbors"] = problem.neighbors
         return Description(
             places,
             {"angle": problem.observed},
-            {"X": problem.X} | self._fixed_noise(),
-            {
-                "model": "von Mises quasi-process",
-                "kernel": repr(problem.kernel),
-                "drift": problem.drift,
-                "concentration": repr(problem.concentration),
-                "noise": repr(problem.noise),
-                "method": repr(self.method),
-                "warmup": self.warmup,
-                "thin": self.thin,
-                "circular": "direction",
-            },
+            {"X": problem.X} | problem.known_noise(),
+            how,
             self._pointwise_rows(),
         )
-
-    def _fixed_noise(self) -> Arrays:
-        """The noise χ that is known: one number, or one for each observed row."""
-        noise = self.problem.noise
-        if noise is None or not noise.is_fixed:
-            return {}
-        return {"noise": np.asarray(self.problem.noise_of(noise.typical()))}
 
     def warnings(self, stats: Arrays) -> list[str]:
         """Say whether the inner chains were long enough, and whether the parameters moved."""

@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["remembered"]
+__all__ = ["forget", "remembered"]
 
 _KINDS = 4  # graphs and roots of two tasks
 _MOST = 2  # of one kind: chains that run side by side may be a step apart
@@ -44,3 +44,10 @@ def remembered(kind: str, key: str, make: Callable[[], Any]) -> Any:
                 oldest, _ = _found.popitem(last=False)
                 _making.pop(oldest, None)
         return made
+
+
+def forget(kind: str) -> None:
+    """Let go of what was made under a kind."""
+    with _lock:
+        _found.pop(kind, None)
+        _making.pop(kind, None)

@@ -4,8 +4,8 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+from vmqp.checks import check_count
 from vmqp.errors import InputError
-from vmqp.sampling.checks import check_count
 
 __all__ = ["Method"]
 

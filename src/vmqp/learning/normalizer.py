@@ -27,10 +27,10 @@ from scipy import sparse
 from scipy.optimize import brentq
 from scipy.special import i0e
 
+from vmqp.checks import check_count
 from vmqp.circle import FloatArray
 from vmqp.errors import ConvergenceWarning, InputError
 from vmqp.sampling import build_sampler, seed_streams
-from vmqp.sampling.checks import check_count
 from vmqp.sampling.heatbath import sweeps as sweep
 from vmqp.sampling.sampler import Streams, unit_vectors
 from vmqp.sampling.target import Target, make_target

@@ -34,6 +34,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from vmqp.checks import check_count
 from vmqp.circle import FloatArray
 from vmqp.errors import InputError
 from vmqp.kernels import Kernel
@@ -44,7 +45,6 @@ from vmqp.learning.memory import remembered
 from vmqp.model import Drift
 from vmqp.precision import KernelOnGraph
 from vmqp.priors import HalfNormal, Prior, UniformAngle, as_prior
-from vmqp.sampling.checks import check_count
 
 __all__ = ["Noise", "Problem", "make_problem"]
 
@@ -136,6 +136,12 @@ class Problem:
         if not self.no_drift:
             priors["direction"] = self.direction
         return priors if self.noise is None else priors | {"noise": self.noise}
+
+    def known_noise(self) -> dict[str, FloatArray]:
+        """The noise χ that is not learned: one number, or one for each observed row."""
+        if self.noise is None or not self.noise.is_fixed:
+            return {}
+        return {"noise": np.asarray(self.noise_of(self.noise.typical()))}
 
     @property
     def no_drift(self) -> bool:

@@ -19,6 +19,7 @@ from scipy.special import i0e, i1e
 from threadpoolctl import threadpool_limits
 
 from vmqp import model
+from vmqp.checks import check_count
 from vmqp.circle import FloatArray, wrap
 from vmqp.errors import InputError
 from vmqp.learning.objective import (
@@ -32,7 +33,6 @@ from vmqp.learning.objective import (
 from vmqp.learning.problem import Problem
 from vmqp.precision import factorise
 from vmqp.priors import Prior
-from vmqp.sampling.checks import check_count
 
 __all__ = [
     "Maximum",

@@ -25,10 +25,10 @@ from numba import njit
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import i0e
 
+from vmqp.checks import check_count, check_positive
 from vmqp.circle import FloatArray
 from vmqp.errors import ConvergenceWarning, InputError
 from vmqp.model import conditional, noisy
-from vmqp.sampling.checks import check_count, check_positive
 from vmqp.sampling.target import as_reals, make_target
 
 __all__ = ["MeanField", "approximate_angles", "bessel_ratio", "mean_field"]

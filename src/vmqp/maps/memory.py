@@ -1,18 +1,23 @@
 """How much memory a map needs, and how many draws of it fit a bound."""
 
 import math
-import os
 from contextlib import suppress
 
 import numpy as np
 
 from vmqp.errors import InputError
+from vmqp.run import machine
 
-__all__ = ["affordable_draws", "fixed_memory", "read_memory"]
+__all__ = ["FIELDS", "USUAL", "affordable_draws", "fixed_memory", "read_memory"]
 
+_UNKNOWN = 4e9  # the bound where the system does not say what it has
 _PROCESS = 0.45e9  # an interpreter with all that vmqp imports and compiles
 _PART = 80e6  # a worker that fills a root, a part at a time
-_FEWEST, _MOST = 8, 400
+USUAL = 400
+"""Draws of each chain where no number is given."""
+FIELDS = 3
+"""By how much a draw is larger with its fields."""
+_FEWEST = 8
 _LONG = 60  # letters of a value that a message shows
 _UNITS = {
     "": 1.0,
@@ -35,7 +40,8 @@ def read_memory(given: object) -> float:
     1500000000.0
     """
     if given is None:
-        return 0.5 * _machine()
+        known = machine.memory()
+        return 0.5 * known if known < math.inf else _UNKNOWN
     value = math.nan
     if isinstance(given, str):
         text = given.strip().lower().replace(" ", "")
@@ -53,24 +59,27 @@ def read_memory(given: object) -> float:
     return value
 
 
-def fixed_memory(d: int, k: int, chains: int, workers: int) -> float:
+def fixed_memory(d: int, k: int, chains: int, workers: int, *, noisy: bool = False) -> float:
     """Bytes that a map of d places with k neighbours needs before any draw is kept."""
-    graph = 20.0 * (k + 1) + 60.0  # neighbours, slots, columns of all and of the new places
-    root = 8.0 * (k + 1) * 2.0 + 60.0  # one in use, one that is filled; diagonal, weights, inputs
+    entries = k + 1.0
+    graph = 20.0 * entries + 60.0  # neighbours, slots, columns of all and of the new places
+    roots = 8.0 * entries * (max(2, workers) + 1.0) + 60.0  # one is being filled; diagonal, weights, inputs
     states = 80.0 * (2.0 * chains + 1.0)  # angles and sums, of each chain and of the chunks on their way
-    moves = 200.0 * workers
-    return _PROCESS + workers * _PART + d * (graph + root + states + moves)
+    moves = (200.0 + 20.0 * entries * noisy) * workers  # with noise each has a mass of its own
+    return _PROCESS + workers * _PART + d * (graph + roots + states + moves)
 
 
-def affordable_draws(d: int, m: int, k: int, chains: int, workers: int, bound: float) -> tuple[int, bool]:
-    """How many draws of each chain fit the bound in single precision, and whether the fields of each do too.
+def affordable_draws(
+    d: int, m: int, k: int, chains: int, workers: int, bound: float, *, noisy: bool = False
+) -> int:
+    """How many draws of each chain fit the bound in single precision; with fields beside them, a third of that.
 
     >>> affordable_draws(90_260, 90_000, 20, 4, 2, 4e9)
-    (400, True)
+    1711
     """
-    fixed = fixed_memory(d, k, chains, workers)
+    fixed = fixed_memory(d, k, chains, workers, noisy=noisy)
     room = 0.8 * (bound - fixed)  # results are summarised and written beside
-    draw = 4.0 * m * chains
+    draw = 4.0 * m * chains * (1 + noisy)  # of the angles, and of what is observed of them
     if room < _FEWEST * draw:
         needed = fixed + _FEWEST * draw / 0.8
         raise InputError(
@@ -78,12 +87,4 @@ def affordable_draws(d: int, m: int, k: int, chains: int, workers: int, bound: f
             f"bound is {bound / 1e9:.2g} GB: give a larger memory, such as memory='{math.ceil(needed / 1e9) + 1}GB', a "
             "coarser grid, fewer neighbors or fewer chains."
         )
-    fits = int(room // draw)
-    return min(_MOST, fits), fits >= 3 * _MOST
-
-
-def _machine() -> float:
-    try:
-        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    except (AttributeError, ValueError, OSError):  # not known on this system
-        return 8e9
+    return int(room // draw)

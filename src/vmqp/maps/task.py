@@ -20,7 +20,7 @@ from scipy.spatial import cKDTree
 from vmqp.chain import Arrays, Chunk, Description, State
 from vmqp.circle import FloatArray
 from vmqp.errors import NotPositiveDefiniteError
-from vmqp.learning.memory import remembered
+from vmqp.learning.memory import forget, remembered
 from vmqp.learning.moves import angles_support, make_sampler, start_counters
 from vmqp.learning.point import Point, angles_target, factorised
 from vmqp.learning.pointwise import fields_at
@@ -40,10 +40,8 @@ __all__ = ["MapTask", "in_space"]
 _FORMAT = 1
 _INTERVALS = 2  # of a stretch, each with one HMC move: the first forgets, the others count
 _SOFT = 10  # least steps of an interval
-_TUNING, _SHORT = (
-    12,
-    10,
-)  # moves of a stretch in warm-up, and their leapfrogs: a step far too small costs little then
+# Moves of a stretch in warm-up, and their leapfrogs: a step far too small costs little then.
+_TUNING, _SHORT = 12, 10
 
 
 def in_space(problem: Problem) -> npt.NDArray[np.intp]:
@@ -221,8 +219,16 @@ class MapTask:
         Where a set has no usable factor on this map, it is the next that has.
         """
         which = iteration % self.count
-        found: _Set = remembered(f"{self.fingerprint} root", str(which), lambda: self._make_set(which))
+        found: _Set = remembered(self._kind, str(which), lambda: self._make_set(which))
         return found
+
+    @property
+    def _kind(self) -> str:
+        return f"{self.fingerprint} root"
+
+    def release(self) -> None:
+        """Let go of roots that this process holds: they are as large as some draws of the map."""
+        forget(self._kind)
 
     def _make_set(self, first: int) -> "_Set":
         for which in (*range(first, self.count), *range(first)):
@@ -283,16 +289,10 @@ class MapTask:
         new = np.arange(problem.n, problem.d)
         X = problem.X.copy()
         X[problem.n + self.rows] = problem.X[problem.n :]
-        noise = problem.noise
-        known = (
-            {}
-            if noise is None or not noise.is_fixed
-            else {"noise": np.asarray(problem.noise_of(noise.typical()))}
-        )
         return Description(
             {"angle": new},
             {"angle": problem.observed},
-            {"X": X} | known,
+            {"X": X} | problem.known_noise(),
             {
                 "model": "von Mises quasi-process",
                 "kernel": repr(problem.kernel),
@@ -314,7 +314,9 @@ class MapTask:
         rates = stats.get("acceptance_hmc")
         if rates is not None and rates.size and float(rates.mean()) < 0.2:
             return [
-                f"only {100 * float(rates.mean()):.0f} % of the moves of all angles were accepted: warm up for longer."
+                f"only {100 * float(rates.mean()):.0f} % of the moves of all angles together were accepted, so that "
+                "what the whole map shares is drawn slowly: R-hat of the maps says whether that matters, and more "
+                "draws mend it."
             ]
         return []
 

@@ -84,7 +84,8 @@ class Moments(NamedTuple):
     def effective(self) -> FloatArray:
         """Effective samples behind the means of cos and sin at each place, (m,), from how the halves' means scatter.
 
-        With few halves it is rough: by a factor of about two either way.
+        They are those given the parameters: all halves have the same sets of them, so that how much another choice of
+        sets would change the means is not seen here. With few halves it is rough: by a factor of about two either way.
         """
         within, between = self.spread()
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from vmqp import kernels, priors
 from vmqp.chain import Task
+from vmqp.checks import check_count
 from vmqp.errors import InputError
 from vmqp.learning import Problem, make_problem
 from vmqp.peers.projected import ProjectedTask
@@ -17,7 +18,6 @@ from vmqp.regression.calls import call_text
 from vmqp.regression.defaults import VARIANCE
 from vmqp.regression.fitting import Data, check_places, run_posterior
 from vmqp.regression.kernel import choose_kernel
-from vmqp.sampling.checks import check_count
 from vmqp.tables import Table
 from vmqp.tables.words import shown
 

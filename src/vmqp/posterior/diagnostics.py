@@ -15,6 +15,7 @@ from vmqp.run.diagnostics import LEAST_DRAWS, blocks
 __all__ = ["Verdict", "diagnose", "judge", "moments_of", "parameters_of"]
 
 _CIRCULAR = {"direction"}
+_ONE_CHAIN = "There is one chain only, so nothing says whether it has converged: run 4 chains."
 
 
 class Verdict(NamedTuple):
@@ -97,9 +98,9 @@ def _judged(table: pd.DataFrame, posterior: xr.Dataset, tree: xr.DataTree, rule:
     """Reasons not to trust the draws of a group."""
     chains, draws = posterior.sizes.get("chain", 1), posterior.sizes.get("draw", 0)
     if chains < 2:
-        yield ("There is one chain only, so nothing says whether it has converged: run 4 chains.")
+        yield _ONE_CHAIN
     elif draws < LEAST_DRAWS:
-        yield (f"There are {draws} draws of each chain, too few to judge: draw 1,000 or more.")
+        yield f"There are {draws} draws of each chain, too few to judge: draw 1,000 or more."
     else:
         limits = np.where(_is_angular(table), rule.rhat_angles, rule.rhat)
         excess = (table["rhat"].to_numpy() - 1.0) / (limits - 1.0)
@@ -123,7 +124,12 @@ def _judged(table: pd.DataFrame, posterior: xr.Dataset, tree: xr.DataTree, rule:
 
 
 def _judge_map(table: pd.DataFrame, tree: xr.DataTree, rule: Converged) -> Verdict:
-    """Of a map: the parameters as ever, the places by R-hat of both maps and by what is typical of their samples."""
+    """Of a map: the parameters as ever, the places by R-hat of both maps.
+
+    Effective samples of a place are those given the parameters: they are told, and not judged by.
+    """
+    if tree["posterior"].sizes.get("chain", 1) < 2:
+        return Verdict(False, (_ONE_CHAIN,))
     places = table.index.str.startswith("angle[")
     parameters = table[~places]
     against = list(_judged(parameters, tree["learning"].dataset, tree, rule)) if len(parameters) else []
@@ -140,9 +146,15 @@ def _judge_map(table: pd.DataFrame, tree: xr.DataTree, rule: Converged) -> Verdi
         True,
         (
             f"The chains agree on the maps of mean and variance (R-hat at most {rhat.max():.3f}), with about {ess:.0f} "
-            "effective samples at a typical place.",
+            f"effective samples at a typical place, given the parameters{_sets(tree)}.",
         ),
     )
+
+
+def _sets(tree: xr.DataTree) -> str:
+    """Of how many sets of parameters a map is made."""
+    count = int(tree.attrs.get("sets", 1))
+    return f", of which there are {count} sets" if count > 1 else ""
 
 
 def _is_angular(table: pd.DataFrame) -> list[bool]:

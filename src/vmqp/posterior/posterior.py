@@ -267,7 +267,9 @@ class Posterior:
     def _loo(self) -> LeaveOneOut:
         if "log_likelihood" not in self._tree.children:
             raise InputError(
-                "this posterior was made without likelihoods: run regress again for leave-one-out."
+                "this posterior was made without likelihoods: run regress again"
+                + (" with stages=1" if "totals" in self._tree.children else "")
+                + " for leave-one-out."
             )
         found = leave_one_out(values_of(self._tree, "log_likelihood", "angle"))
         shift = np.log(TWO_PI / self.period)

@@ -25,8 +25,9 @@ import numpy.typing as npt
 from numba import njit
 from scipy import sparse
 
+from vmqp.checks import check_count
 from vmqp.circle import FloatArray
-from vmqp.errors import NotPositiveDefiniteError
+from vmqp.errors import InputError, NotPositiveDefiniteError
 from vmqp.precision.neighbours import earlier_neighbours
 from vmqp.precision.ordering import coarse_to_fine
 from vmqp.precision.program import Program, block_covariances
@@ -168,12 +169,31 @@ def make_graph(points: FloatArray, n: int = 0, k: int = 20, workers: int = 1) ->
     >>> graph.neighbours.shape, bool((graph.neighbours[:10] < 10).all())
     ((50, 3), True)
     """
+    points = _read_points(points)
     d = len(points)
-    k = min(k, d - 1)
+    n = check_count(n, "n", 0, "observed places")
+    if n > d:
+        raise InputError(f"n is {n}, but there are {d} points: the first n of them are the observed ones.")
+    k = min(check_count(k, "k", 1, "neighbours of a place"), d - 1)
     order = coarse_to_fine(points, n)
     neighbours, counts = earlier_neighbours(points, order, k, workers)
     starts, columns, slots = _layout(neighbours, counts)
     return Graph(n, neighbours, counts, Pattern(starts, columns, _needs_first(neighbours, counts)), slots)
+
+
+def _read_points(points: npt.ArrayLike) -> FloatArray:
+    try:
+        found = np.asarray(points, dtype=np.float64)
+    except (TypeError, ValueError):
+        found = np.empty(0)
+    if found.ndim != 2 or not len(found):
+        raise InputError(
+            f"points have the shape {np.shape(found)}: give an array of numbers with one row a place, (d, p)."
+        )
+    if not np.isfinite(found).all():
+        row = int(np.flatnonzero(~np.isfinite(found).all(axis=1))[0])
+        raise InputError(f"row {row} of points holds a value that is not finite: drop it.")
+    return found
 
 
 @njit(cache=True, nogil=True)
@@ -352,7 +372,18 @@ def vecchia(covariance: Pairs, graph: Graph, workers: int = 1) -> VecchiaPrecisi
     >>> bool(np.allclose((precision.U @ precision.U.T).toarray(), exact))
     True
     """
-    values = graph.fill(lambda part: covariance(*graph.part_pairs(part)), workers=workers)
+
+    def covariances(part: int) -> FloatArray:
+        i, j = graph.part_pairs(part)
+        found = np.asarray(covariance(i, j), dtype=np.float64)
+        if found.shape != i.shape:
+            raise InputError(
+                f"covariance gave an array of shape {found.shape} for {len(i)} pairs of rows: it has to give one "
+                "number for each pair."
+            )
+        return found
+
+    values = graph.fill(covariances, workers=workers)
     if values is None:
         raise NotPositiveDefiniteError(
             f"the kernel matrix of {graph.d} places is not positive definite in floating point among some neighbours: "

@@ -50,7 +50,8 @@ class CircularRegressor(PosteriorRegressor):
         Neighbours of a place in a sparse precision: more are more accurate, and slower.
     stages
         2 learns the parameters with the observed and some new places and then draws the whole map, 1 does both at once;
-        "auto" takes 2 for more than 2,000 places of which most are new. `draws` are then those of the map.
+        "auto" takes 2 for more than 2,000 places on a sparse precision. `draws` are then those of the map, 400 if not
+        given, while `sampler`, `method`, `warmup` and `thin` are those of learning.
     memory
         Bound on the memory of a map in two stages, in bytes or as "4GB"; half of the machine's if not given.
     sampler

@@ -1,7 +1,5 @@
 """Checks of the places that need the model: repeated ones, columns that say nothing, and how many are asked for."""
 
-import math
-import os
 import warnings
 from typing import Any
 
@@ -9,7 +7,7 @@ import numpy as np
 
 from vmqp import kernels
 from vmqp.errors import InputError, TransductiveWarning, caller_level
-from vmqp.run.pools import cores
+from vmqp.run import machine
 from vmqp.tables import Table, constant_columns
 
 __all__ = [
@@ -105,22 +103,15 @@ def check_size(n: int, m: int, chains: Any) -> None:
     vmqp.errors.InputError: 100 observed and 10000000 new places need about ... GB of memory, and this machine has ...
     """
     known = isinstance(chains, int | np.integer) and not isinstance(chains, bool)
-    at_once = min(max(int(chains), 1), cores()) if known else 1
+    at_once = min(max(int(chains), 1), machine.cores()) if known else 1
     need = 8.0 * (n + m) ** 2 * (_SHARED + _OWN * at_once)
-    room = _memory()
+    room = machine.memory()
     if need > room:
         most = int((n + m) * (room / need) ** 0.5)
         raise InputError(
             f"{n} observed and {m} new places need about {need / 1e9:.3g} GB of memory, and this machine has "
             f"{room / 1e9:.3g} GB: give at most {most} places in all, such as a coarser grid, or some of the rows."
         )
-
-
-def _memory() -> float:
-    try:
-        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    except (AttributeError, ValueError, OSError):  # not known on this system
-        return math.inf
 
 
 def say_once_that_places_matter(n: int, m: int) -> None:

@@ -7,6 +7,7 @@ Here they are learned with a coarse set of the new places, and the map is drawn 
 With ``drift="mean"`` the model of the angles hardly changes when a grid is refined, and so do its parameters.
 """
 
+import os
 import shutil
 import time
 from dataclasses import replace
@@ -18,18 +19,18 @@ import numpy.typing as npt
 import xarray as xr
 from scipy.spatial import cKDTree
 
+from vmqp.checks import check_count
 from vmqp.circle import FloatArray
 from vmqp.errors import InputError
 from vmqp.kernels.embedding import embed
 from vmqp.kernels.inputs import Inputs
 from vmqp.learning import Learner, Method, Problem
-from vmqp.maps.memory import affordable_draws, read_memory
+from vmqp.maps.memory import FIELDS, USUAL, affordable_draws, read_memory
 from vmqp.maps.task import MapTask, in_space
 from vmqp.precision.ordering import coarse_to_fine
 from vmqp.regression.options import read_length
 from vmqp.run import Converged, run_chains
-from vmqp.run.pools import cores
-from vmqp.sampling.checks import check_count
+from vmqp.run.door import check_settings
 from vmqp.tables.words import shown
 
 __all__ = ["DENSE", "Sizes", "draw_map", "map_rule", "read_sizes"]
@@ -40,7 +41,7 @@ _LEARNED = 600  # observed places with which parameters are learned, where there
 _GROUP = 30  # of them in a group of neighbours
 _COARSE = (50, 150)  # new places with which parameters are learned: half as many as observed, between these
 _SETS = 64
-_MAP = "map-"
+_MAP, _LETTERS = "map-", 12
 _ESS = 200  # effective samples of every parameter: enough to choose so many sets from
 _FIRST = 64  # draws of a map before its chains are compared: each set of parameters once
 _SHARE = 0.5  # of a time limit that learning may take
@@ -68,9 +69,12 @@ def read_sizes(n: int, m: int, options: dict[str, Any]) -> Sizes:
     k = check_count(options["neighbors"], "neighbors", 1, "neighbours of a place")
     d, precision = n + m, options["precision"]
     sparse = precision == "vecchia" or (precision == "auto" and d > DENSE)
-    two = stages == 2 or (stages == "auto" and sparse and d > DENSE)
-    if two and m == 0:
-        two = False
+    two = m > 0 and (stages == 2 or (stages == "auto" and sparse and d > DENSE))
+    if two and precision == "dense":
+        raise InputError(
+            "stages is 2 and precision is 'dense', but a map in two stages is drawn on a sparse precision: leave "
+            "precision out, or give stages=1."
+        )
     return Sizes(k if sparse or two else None, two)
 
 
@@ -83,34 +87,41 @@ def map_rule(options: dict[str, Any]) -> Converged:
 def draw_map(problem: Problem, method: Method, options: dict[str, Any], run: dict[str, Any]) -> xr.DataTree:
     """Run both stages of a sparse problem with all places."""
     began = time.monotonic()
-    if problem.drift != "mean":
+    settings = {name: run[name] for name in run if name != "seed"}
+    chains, executor, workers = check_settings(until=options["until"], **settings)
+    if problem.drift != "mean" and not problem.no_drift:
         raise InputError(
             "a map in two stages needs drift='mean': under a constant drift the pull grows with the number of places, "
             "so that parameters learned with some of them are not those of all. Leave drift out, or give stages=1."
         )
-    workers = min(run["chains"], cores()) if run["workers"] is None else run["workers"]
     assert problem.neighbors is not None
-    bound = read_memory(options["memory"])
-    room, fields = affordable_draws(
-        problem.d, problem.d - problem.n, problem.neighbors, run["chains"], workers, bound
+    bound, m = read_memory(options["memory"]), problem.d - problem.n
+    room = affordable_draws(
+        problem.d, m, problem.neighbors, chains, workers, bound, noisy=problem.noise is not None
     )
-    draws = (
-        room if options["draws"] is None else check_count(options["draws"], "draws", 1, "draws of the map")
-    )
+    draws, given = min(USUAL, room), options["draws"]
+    if given is not None:
+        draws = check_count(given, "draws", 1, "draws of the map")
     if draws > room:
         raise InputError(
-            f"{draws} draws of {problem.d - problem.n:,} places do not fit the memory of {bound / 1e9:.3g} GB: draw at "
-            f"most {room}, or give a larger memory."
+            f"{draws} draws of {m:,} places do not fit the memory of {bound / 1e9:.3g} GB: draw at most {room}, or "
+            "give a larger memory."
         )
-    learned = _learn(problem, method, options, run) if problem.learned else None
+    learned = _learn(problem, method, options, run, draws) if problem.learned else None
     if learned is not None and learned.attrs["stopped"] == "interrupted":
         raise KeyboardInterrupt(
             "stopped while the parameters were learned; with a checkpoint the same call goes on."
         )
-    task = _map_task(problem, learned, fields)
+    task = _map_task(problem, learned)
+    task = replace(task, fields=_keeps_fields(task, run["checkpoint"], draws, room))
     left = None if run["time_limit"] is None else max(1.0, run["time_limit"] - (time.monotonic() - began))
-    rule = map_rule(options)
-    until = replace(rule, first=max(4, min(_FIRST, draws))) if run["chains"] > 1 else None
+    until = map_rule(options) if chains > 1 and (given is None or options["until"] is not None) else None
+    if until is not None:
+        until = replace(until, first=max(4, min(_FIRST, draws)))
+    folder = None
+    if run["checkpoint"] is not None:
+        folder = _map_folder(run["checkpoint"], task.fingerprint)
+        _forget_others(run["checkpoint"], folder)
     tree = run_chains(
         task,
         draws=draws,
@@ -120,11 +131,12 @@ def draw_map(problem: Problem, method: Method, options: dict[str, Any], run: dic
         | {
             "time_limit": left,
             "dtype": "float32",
-            "checkpoint": _map_folder(run["checkpoint"], task.fingerprint),
+            "checkpoint": folder,
             # Threads share the graph and the root of the precision; processes would each hold their own.
-            "executor": "threads" if run["executor"] == "processes" else run["executor"],
+            "executor": "threads" if executor == "processes" else executor,
         },
     )
+    task.release()
     tree.attrs["memory"] = bound
     if learned is None:
         return tree
@@ -137,19 +149,26 @@ def draw_map(problem: Problem, method: Method, options: dict[str, Any], run: dic
     return tree
 
 
-def _learn(problem: Problem, method: Method, options: dict[str, Any], run: dict[str, Any]) -> xr.DataTree:
-    """The posterior of the parameters, with the observed and a coarse set of the new places."""
+def _learn(
+    problem: Problem, method: Method, options: dict[str, Any], run: dict[str, Any], of_map: int
+) -> xr.DataTree:
+    """The posterior of the parameters, with the observed and a coarse set of the new places.
+
+    Who asks for more draws of the map than usual, as a run that is taken up again does, gets more of these too.
+    """
     fewer = learning_problem(problem, options["precision"])
     learner = Learner(fewer, method, options["warmup"], options["thin"])
     draws, until = read_length(None, options["until"], run["chains"], fewer.d)
+    draws *= -(-of_map // USUAL)
     if until is not None and options["until"] is None:
         until = replace(until, ess=map_rule(options).ess)
     limit = None if run["time_limit"] is None else _SHARE * run["time_limit"]
+    folder = None if run["checkpoint"] is None else _below(run["checkpoint"], "learning")
     return run_chains(
         learner,
         draws=draws,
         until=until,
-        **run | {"time_limit": limit, "checkpoint": _below(run["checkpoint"], "learning")},
+        **run | {"time_limit": limit, "checkpoint": folder},
     )
 
 
@@ -161,13 +180,12 @@ def learning_problem(problem: Problem, precision: str) -> Problem:
     count = int(np.clip(n // 2, *_COARSE))
     new = np.sort(coarse_to_fine(points, n)[n : n + count])
     rows: npt.NDArray[np.intp] = np.concatenate([seen, new]).astype(np.intp)
-    dense = precision != "vecchia" and len(rows) <= DENSE
     return replace(
         problem,
         X=problem.X[rows],
         observed=problem.observed[seen],
         noise_rows=None if problem.noise_rows is None else problem.noise_rows[seen],
-        neighbors=None if dense else problem.neighbors,
+        neighbors=problem.neighbors if precision == "vecchia" else None,  # so few can be dense
     )
 
 
@@ -182,7 +200,7 @@ def _some(points: FloatArray) -> npt.NDArray[np.intp]:
     return np.unique(near).astype(np.intp)
 
 
-def _map_task(problem: Problem, learned: xr.DataTree | None, fields: bool) -> MapTask:
+def _map_task(problem: Problem, learned: xr.DataTree | None) -> MapTask:
     posterior = xr.Dataset() if learned is None else learned["posterior"].dataset
     draws = {
         str(name): array.values.reshape(-1) for name, array in posterior.data_vars.items() if array.ndim == 2
@@ -199,19 +217,36 @@ def _map_task(problem: Problem, learned: xr.DataTree | None, fields: bool) -> Ma
     rows = in_space(problem)
     X = np.concatenate([problem.X[: problem.n], problem.X[problem.n :][rows]])
     whole = replace(problem, X=X, metric_at=tuple(sorted(middle.items())))
-    return MapTask(whole, sets, rows, fields=fields)
+    return MapTask(whole, sets, rows)
 
 
-def _map_folder(checkpoint: Any, fingerprint: str) -> Any:
-    """A folder for this map: where learning went on, there are other sets of parameters, and the map begins anew."""
+def _keeps_fields(task: MapTask, checkpoint: Any, draws: int, room: int) -> bool:
+    """Whether fields are kept with the draws: where they fit, but a map that was begun goes on as it is."""
+    fit = FIELDS * draws <= room
     if checkpoint is None:
-        return None
-    own = Path(f"{_MAP}{fingerprint[:12]}")
-    for other in Path(checkpoint).glob(f"{_MAP}*"):
-        if other.name != own.name:
-            shutil.rmtree(other, ignore_errors=True)  # nothing can go on from it any more
-    return Path(checkpoint) / own
+        return fit
+    for fields in (fit, not fit):
+        folder = _map_folder(checkpoint, replace(task, fields=fields).fingerprint)
+        if folder.exists():
+            if fields and not fit:
+                raise InputError(
+                    f"the map in {folder} keeps its fields with each draw, so that {draws} draws of it do not fit the "
+                    f"memory: draw at most {room // FIELDS}, give a larger memory, or remove the folder."
+                )
+            return fields
+    return fit
 
 
-def _below(checkpoint: Any, name: str) -> Any:
-    return None if checkpoint is None else f"{checkpoint}/{name}"
+def _map_folder(checkpoint: Any, fingerprint: str) -> Path:
+    return _below(checkpoint, f"{_MAP}{fingerprint[:_LETTERS]}")
+
+
+def _forget_others(checkpoint: Any, own: Path) -> None:
+    """Remove maps that nothing can go on from: where learning went on, there are other sets of parameters."""
+    for other in Path(checkpoint).glob(f"{_MAP}{'[0-9a-f]' * _LETTERS}"):
+        if other != own and (other / "manifest.json").is_file():
+            shutil.rmtree(other, ignore_errors=True)
+
+
+def _below(checkpoint: Any, name: str) -> Path:
+    return Path(os.fspath(checkpoint)) / name

@@ -104,13 +104,13 @@ def facts(
         told.append(Fact(f"Input: {name}", _span(values, observed[:, column])))
     told.append(Fact("Chains and draws", f"{plural(chains, 'chain')} of {plural(draws, 'draw')}"))
     if "neighbors" in attributes:
-        told.append(
-            Fact(
-                "How it was drawn",
-                f"in two stages: parameters learned with some of the places, then all angles at {attributes['sets']} "
-                f"sets of them, with {attributes['neighbors']} neighbours of each place",
+        how = f"a sparse precision with {attributes['neighbors']} neighbours of each place"
+        if "sets" in attributes:
+            how += (
+                ", in two stages: parameters learned with some of the places, then all angles at "
+                f"{attributes['sets']} sets of them"
             )
-        )
+        told.append(Fact("How it was drawn", f"on {how}"))
     for label, key in (("Kernel", "kernel"), ("Drift", "drift"), ("Seed", "seed")):
         if key in attributes:
             told.append(Fact(label, str(attributes[key])))

@@ -9,13 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from vmqp.chain import Description, Task
+from vmqp.checks import check_count, check_positive
 from vmqp.errors import InputError
+from vmqp.run import machine
 from vmqp.run.cluster import check_dask, is_dask
-from vmqp.run.pools import Pool, cores
+from vmqp.run.pools import Pool
 from vmqp.run.stopping import Converged
-from vmqp.sampling.checks import check_count, check_positive
 
-__all__ = ["Plan", "check_memory", "check_plan"]
+__all__ = ["Plan", "check_memory", "check_plan", "check_settings"]
 
 _TASK = ("fingerprint", "warmup", "thin", "chunk", "start", "advance", "describe", "warnings")
 _POINTWISE = 4  # bytes
@@ -59,6 +60,44 @@ def check_plan(
     if missing or isinstance(task, type):
         what = f"has no {', '.join(missing)}" if missing else "is a class and not an object of it"
         raise InputError(f"task is {task!r}, which {what}: give an object with all parts of vmqp.chain.Task.")
+    chains, executor, workers = check_settings(
+        chains=chains,
+        executor=executor,
+        workers=workers,
+        checkpoint=checkpoint,
+        progress=progress,
+        until=until,
+        time_limit=time_limit,
+        dtype=dtype,
+    )
+    return Plan(
+        task=task,
+        chains=chains,
+        draws=check_count(draws, "draws", 1, "draws to keep of each chain"),
+        seed=check_count(seed, "seed", 0, "a stream of random numbers"),
+        executor=executor,
+        workers=workers,
+        checkpoint=None if checkpoint is None else Path(checkpoint),
+        progress=progress,
+        until=until,
+        time_limit=math.inf if time_limit is None else float(time_limit),
+        chunk=check_count(task.chunk if chunk is None else chunk, "chunk", 1, "iterations at a time"),
+        dtype=dtype,
+    )
+
+
+def check_settings(
+    *,
+    chains: Any,
+    executor: Any,
+    workers: Any,
+    checkpoint: Any,
+    progress: Any,
+    until: Any,
+    time_limit: Any,
+    dtype: Any,
+) -> tuple[int, Any, int]:
+    """Check what can be checked without a task; return the chains, the executor and its workers."""
     chains = check_count(chains, "chains", 1, "chains")
     if until is not None and not isinstance(until, Converged):
         raise InputError(f"until is {until!r}, but a rule is needed: give vmqp.run.Converged(...) or None.")
@@ -79,20 +118,7 @@ def check_plan(
             f"checkpoint is {checkpoint!r}, but it is the path of a directory: give a path or None."
         )
     executor, workers = _check_executor(executor, workers, chains)
-    return Plan(
-        task=task,
-        chains=chains,
-        draws=check_count(draws, "draws", 1, "draws to keep of each chain"),
-        seed=check_count(seed, "seed", 0, "a stream of random numbers"),
-        executor=executor,
-        workers=workers,
-        checkpoint=None if checkpoint is None else Path(checkpoint),
-        progress=progress,
-        until=until,
-        time_limit=math.inf if time_limit is None else float(time_limit),
-        chunk=check_count(task.chunk if chunk is None else chunk, "chunk", 1, "iterations at a time"),
-        dtype=dtype,
-    )
+    return chains, executor, workers
 
 
 def _check_executor(executor: Any, workers: Any, chains: int) -> tuple[Any, int]:
@@ -115,7 +141,7 @@ def _check_executor(executor: Any, workers: Any, chains: int) -> tuple[Any, int]
             f"workers is {workers!r}, but the executor that was given has workers of its own: leave workers out."
         )
     if workers is None:
-        return executor, min(chains, cores())
+        return executor, min(chains, machine.cores())
     return executor, check_count(workers, "workers", 1, "workers")
 
 
@@ -132,7 +158,7 @@ def check_memory(plan: Plan, description: Description, memory: Any) -> None:
     """
     if memory is not None:
         check_positive(memory, "memory")
-    limit = _quarter() if memory is None else float(memory)
+    limit = machine.memory() / 4 if memory is None else float(memory)
     places = sum(len(rows) for rows in description.places.values())
     pointwise = sum(len(rows) for rows in description.pointwise.values())
     beside = pointwise * _POINTWISE + _BESIDE * 8
@@ -154,13 +180,6 @@ def check_memory(plan: Plan, description: Description, memory: Any) -> None:
         + ", ".join([*ways, "or give a larger memory in bytes" if ways else "give a larger memory in bytes"])
         + "."
     )
-
-
-def _quarter() -> float:
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 4
-    except (AttributeError, ValueError, OSError):  # not known on this system
-        return math.inf
 
 
 def _bytes(size: float) -> str:

@@ -5,7 +5,6 @@ mends itself, whoever it belongs to.
 """
 
 import multiprocessing
-import os
 import signal
 import threading
 from collections.abc import Collection, Iterator
@@ -18,20 +17,9 @@ from vmqp.chain import Chunk, State, Task
 from vmqp.run.cluster import Cluster, is_dask
 from vmqp.run.worker import advance, start_worker
 
-__all__ = ["Pool", "Result", "cores"]
+__all__ = ["Pool", "Result"]
 
 Result = Future[tuple[State, Chunk]]
-
-
-def cores() -> int:
-    """Cores that this process may use.
-
-    >>> cores() >= 1
-    True
-    """
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 class Pool:

@@ -123,6 +123,8 @@ class Scheduler:
         if rule is None:
             return False
         if own is not None:
+            if any(standing.position > self._goal for standing in self._standings):
+                return False  # it went on from here before, so that the answer was no; the state then is gone
             return bool(own(rule, [standing.state for standing in self._standings]))
         seen = self._store.first(draws)
         return rule.met(seen.parameters, seen.angles, self._circular)

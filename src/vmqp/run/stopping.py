@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from vmqp.chain import Arrays
+from vmqp.checks import check_count
 from vmqp.errors import InputError
 from vmqp.run.diagnostics import LEAST_DRAWS, Block, blocks
 from vmqp.run.store import Group
-from vmqp.sampling.checks import check_count
 
 __all__ = ["Converged", "Worst", "rounds", "worst_rhat"]
 

@@ -16,9 +16,9 @@ from scipy import sparse
 from scipy.linalg import eigvalsh
 from scipy.sparse.linalg import ArpackError, eigsh
 
+from vmqp.checks import check_positive
 from vmqp.errors import InputError
 from vmqp.sampling.angle import keep_angles
-from vmqp.sampling.checks import check_positive
 from vmqp.sampling.factor import Factor, apply_root, apply_root_transposed, cholesky
 from vmqp.sampling.heatbath import renew
 from vmqp.sampling.random import normal

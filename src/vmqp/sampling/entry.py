@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from vmqp.checks import check_count
 from vmqp.errors import InputError
 from vmqp.sampling.augmented import Augmented
-from vmqp.sampling.checks import check_count
 from vmqp.sampling.heatbath import HeatBath
 from vmqp.sampling.hmc import Hmc, WhitenedHmc
 from vmqp.sampling.hmc_augmented import AugmentedHmc

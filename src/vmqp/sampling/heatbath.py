@@ -15,8 +15,8 @@ import math
 import numpy as np
 from numba import njit
 
+from vmqp.checks import check_count
 from vmqp.sampling.angle import keep_angles
-from vmqp.sampling.checks import check_count
 from vmqp.sampling.linear import four_rows, one_row
 from vmqp.sampling.rooted import Rooted, rooted_sums
 from vmqp.sampling.sampler import Info, Sampler, State, Streams

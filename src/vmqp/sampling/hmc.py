@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numba import njit
 
-from vmqp.sampling.checks import check_count, check_positive
+from vmqp.checks import check_count, check_positive
 from vmqp.sampling.linear import apply_coupling
 from vmqp.sampling.random import uniform
 from vmqp.sampling.sampler import Info, Sampler, State, Streams

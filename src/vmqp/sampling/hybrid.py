@@ -12,7 +12,7 @@ operations and not in seconds: nothing in a chain reads the clock.
 
 import numpy as np
 
-from vmqp.sampling.checks import check_count
+from vmqp.checks import check_count
 from vmqp.sampling.factor import SparseFactor
 from vmqp.sampling.heatbath import sweeps
 from vmqp.sampling.hmc import WhitenedHmc

@@ -13,9 +13,9 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from vmqp import scores
+from vmqp.checks import check_count
 from vmqp.circle import TWO_PI, FloatArray
 from vmqp.errors import InputError
-from vmqp.sampling.checks import check_count
 from vmqp.tables import Table, read_angles, read_inputs, read_new_inputs, read_truth
 
 __all__ = ["Baseline", "Standard", "numbers_only"]

@@ -11,10 +11,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
 
+from vmqp.checks import check_count
 from vmqp.circle import TWO_PI, FloatArray
 from vmqp.errors import InputError
 from vmqp.peers.baselines.baseline import Baseline, Standard, numbers_only
-from vmqp.sampling.checks import check_count
 from vmqp.tables import Table
 
 __all__ = ["CosineSineGP"]

@@ -7,11 +7,11 @@ from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
 from vmqp import circle, scores
+from vmqp.checks import check_count
 from vmqp.circle import TWO_PI, FloatArray
 from vmqp.errors import InputError
 from vmqp.peers.baselines.baseline import Baseline, Standard, numbers_only
 from vmqp.regression.earth import check_earth, latitude_first
-from vmqp.sampling.checks import check_count
 from vmqp.tables import Table
 
 __all__ = ["CircularNeighbours"]

@@ -13,9 +13,9 @@ from scipy.optimize import brentq, minimize
 from scipy.special import i0e, i1e
 from threadpoolctl import threadpool_limits
 
+from vmqp.checks import check_count
 from vmqp.circle import TWO_PI, FloatArray
 from vmqp.peers.baselines.baseline import Baseline, Standard, numbers_only
-from vmqp.sampling.checks import check_count
 from vmqp.tables import Table
 
 __all__ = ["TanHalfRegression"]
