@@ -1,7 +1,7 @@
 """How much a sparse precision costs in accuracy: the same predictions with few neighbours and with all.
 
 Both are drawn at the same sets of parameters, about the maximum of the pseudo-likelihood, so that what differs is the
-precision and the noise of the draws alone. The last column is what two dense runs with different seeds differ by.
+precision and the noise of the draws alone. The last row is what two dense runs with different seeds differ by.
 """
 
 import time

@@ -9,6 +9,7 @@ from numba import njit
 from scipy import sparse
 
 import vmqp
+from compiled import compiled_momentum, compiled_unwhiten
 from references import RATE, p_value, size
 from rooted import field_of, matrix_of, precision_of, scaled_target
 from vmqp.errors import InputError
@@ -31,16 +32,6 @@ def hollow(matrix):
 @njit
 def _compiled_product(coupling, x, out):
     apply_coupling(coupling, x, out)
-
-
-@njit
-def _compiled_unwhiten(mass, p, v):
-    unwhiten(mass, p, v)
-
-
-@njit
-def _compiled_momentum(streams, mass, p):
-    draw_momentum(streams, mass, p)
 
 
 # Targets
@@ -128,7 +119,7 @@ def mass_matrix(mass):
     return (root @ root.T).toarray() / scale
 
 
-@pytest.mark.parametrize("solve", [unwhiten, _compiled_unwhiten])
+@pytest.mark.parametrize("solve", [unwhiten, compiled_unwhiten])
 @SCALES
 @SIZES
 def test_root_solve_is_the_inverse(m, scale, solve):
@@ -155,7 +146,7 @@ def test_a_wrong_order_of_the_rows_is_seen():
     assert not np.allclose(inverse_of(wrong, 12), np.linalg.inv(matrix_of(precision)), rtol=1e-2)
 
 
-@pytest.mark.parametrize("draw", [draw_momentum, _compiled_momentum])
+@pytest.mark.parametrize("draw", [draw_momentum, compiled_momentum])
 @SCALES
 @SIZES
 def test_momenta_are_the_root_times_normal_numbers(m, scale, draw):

@@ -5,23 +5,13 @@ False alarms: each comparison of covariances fails by chance with the probabilit
 
 import numpy as np
 import pytest
-from numba import njit
 from scipy import sparse
 
+from compiled import compiled_momentum, compiled_unwhiten
 from references import RATE, lattice, p_value, size, spin_glass
 from vmqp.sampling import make_target, seed_streams
 from vmqp.sampling.factor import apply_root
 from vmqp.sampling.whitening import CovarianceRoot, DenseWhitening, draw_momentum, unwhiten, whiten
-
-
-@njit
-def _compiled_unwhiten(mass, p, v):
-    unwhiten(mass, p, v)
-
-
-@njit
-def _compiled_momentum(streams, mass, p):
-    draw_momentum(streams, mass, p)
 
 
 def positive_definite(m):
@@ -57,7 +47,7 @@ def mass_of(coupling, form=np.asarray, extra=None):
 FORMS = pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 
 
-@pytest.mark.parametrize("solve", [unwhiten, _compiled_unwhiten])
+@pytest.mark.parametrize("solve", [unwhiten, compiled_unwhiten])
 @FORMS
 @pytest.mark.parametrize("m", range(1, 10))
 def test_unwhiten_is_the_inverse(m, form, solve):
@@ -88,7 +78,7 @@ def test_chains_are_solved_one_by_one(form):
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("draw", [draw_momentum, _compiled_momentum])
+@pytest.mark.parametrize("draw", [draw_momentum, compiled_momentum])
 @FORMS
 @pytest.mark.parametrize(
     "coupling", [positive_definite(1), positive_definite(5), spin_glass(6, 2.0, 1)], ids=len
@@ -112,7 +102,7 @@ def covariance_root(m, scale):
     return CovarianceRoot(lower, scale), CovarianceRoot(np.nan_to_num(lower, nan=0.0), scale)
 
 
-@pytest.mark.parametrize("solve", [unwhiten, _compiled_unwhiten])
+@pytest.mark.parametrize("solve", [unwhiten, compiled_unwhiten])
 @pytest.mark.parametrize("scale", [1.0, 0.3, 1e4])
 @pytest.mark.parametrize("m", range(1, 10))
 def test_a_covariance_root_is_the_inverse_mass(m, scale, solve):
@@ -131,7 +121,7 @@ def test_chains_of_a_covariance_root_are_solved_one_by_one():
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("draw", [draw_momentum, _compiled_momentum])
+@pytest.mark.parametrize("draw", [draw_momentum, compiled_momentum])
 @pytest.mark.parametrize(("m", "scale"), [(1, 2.0), (5, 1.0), (6, 0.2)])
 def test_momenta_of_a_covariance_root_have_the_mass_as_covariance(m, scale, draw):
     """Means and products of all pairs over independent chains."""

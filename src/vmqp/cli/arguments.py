@@ -108,7 +108,9 @@ Warmup = Annotated[
 TargetEss = Annotated[
     float,
     typer.Option(
-        help="Effective samples that every parameter and angle must reach.", metavar="N", rich_help_panel=RUN
+        help="Effective samples that every parameter and angle must reach; of a map, the parameters.",
+        metavar="N",
+        rich_help_panel=RUN,
     ),
 ]
 TimeLimit = Annotated[

@@ -20,7 +20,6 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.spatial import cKDTree
 
 from vmqp import model
 from vmqp.circle import FloatArray
@@ -31,7 +30,7 @@ from vmqp.kernels.inputs import Inputs
 from vmqp.learning.problem import Problem
 from vmqp.model import direction_weights, unit_vectors
 from vmqp.precision import factorise, try_factorise
-from vmqp.precision.ordering import coarse_to_fine
+from vmqp.precision.groups import groups_of_near
 from vmqp.priors import Prior
 from vmqp.sampling import sample_angles
 
@@ -106,11 +105,8 @@ class Complete:
 
     def clustered(self, count: int) -> "Complete":
         """About `count` places in some groups of near ones, so that short and long distances are among them."""
-        groups = max(1, round(count / _GROUP))
         points = embed(self.problem.kernel, Inputs.check(self.X, self.problem.column_names))
-        centres = coarse_to_fine(points)[:groups]
-        _, near = cKDTree(points).query(points[centres], k=min(_GROUP, len(points)))
-        return self.part(np.unique(near))
+        return self.part(groups_of_near(points, count, _GROUP))
 
     def values(self, t: FloatArray) -> dict[str, float]:
         """Return the learned parameters by name."""

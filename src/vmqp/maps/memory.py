@@ -75,7 +75,7 @@ def affordable_draws(
     """How many draws of each chain fit the bound in single precision; with fields beside them, a third of that.
 
     >>> affordable_draws(90_260, 90_000, 20, 4, 2, 4e9)
-    1711
+    1774
     """
     fixed = fixed_memory(d, k, chains, workers, noisy=noisy)
     room = 0.8 * (bound - fixed)  # results are summarised and written beside

@@ -138,7 +138,7 @@ class Posterior:
 
     @cached_property
     def mean(self) -> FloatArray:
-        """Circular mean at each place, (m,); nan where the draws have no mean direction."""
+        """Circular mean at each place, (m,), of a map that of all steps; nan where draws have no mean direction."""
         if self._moments is not None:
             return self._in_period(self._moments.mean())
         return self._in_period(self._by_place(lambda draws: circle.mean(draws, axis=0)))

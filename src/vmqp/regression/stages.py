@@ -17,16 +17,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import xarray as xr
-from scipy.spatial import cKDTree
 
 from vmqp.checks import check_count
-from vmqp.circle import FloatArray
 from vmqp.errors import InputError
 from vmqp.kernels.embedding import embed
 from vmqp.kernels.inputs import Inputs
 from vmqp.learning import Learner, Method, Problem
 from vmqp.maps.memory import FIELDS, USUAL, affordable_draws, read_memory
 from vmqp.maps.task import MapTask, in_space
+from vmqp.precision.groups import groups_of_near
 from vmqp.precision.ordering import coarse_to_fine
 from vmqp.regression.options import read_length
 from vmqp.run import Converged, run_chains
@@ -176,7 +175,9 @@ def learning_problem(problem: Problem, precision: str) -> Problem:
     """The problem with a coarse set of its new places, and no more observed ones than can be learned with."""
     n = problem.n
     points = embed(problem.kernel, Inputs.check(problem.X, problem.column_names))
-    seen = np.arange(n) if n <= _LEARNED else _some(points[:n])
+    # As dense as among all, which the parameters of this model depend on; and many groups, for how rough the angles are
+    # may differ from one to the next.
+    seen = np.arange(n) if n <= _LEARNED else groups_of_near(points[:n], _LEARNED, _GROUP)
     count = int(np.clip(n // 2, *_COARSE))
     new = np.sort(coarse_to_fine(points, n)[n : n + count])
     rows: npt.NDArray[np.intp] = np.concatenate([seen, new]).astype(np.intp)
@@ -187,17 +188,6 @@ def learning_problem(problem: Problem, precision: str) -> Problem:
         noise_rows=None if problem.noise_rows is None else problem.noise_rows[seen],
         neighbors=problem.neighbors if precision == "vecchia" else None,  # so few can be dense
     )
-
-
-def _some(points: FloatArray) -> npt.NDArray[np.intp]:
-    """Rows of points to learn with: groups of neighbours, far apart from each other.
-
-    Within a group the places are as dense as among all: the parameters of this model depend on that. And there are
-    many groups, for how rough the angles are may differ from one to the next.
-    """
-    middles = points[coarse_to_fine(points)[: _LEARNED // _GROUP]]
-    _, near = cKDTree(points).query(middles, k=_GROUP)
-    return np.unique(near).astype(np.intp)
 
 
 def _map_task(problem: Problem, learned: xr.DataTree | None) -> MapTask:

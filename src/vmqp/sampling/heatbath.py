@@ -6,7 +6,8 @@ Over-relaxation reflects x_i about h_i, which leaves the energy as it is and nee
 ``x_i ← 2 (x_i·ĥ_i) ĥ_i − x_i``. A step is one heat-bath sweep and ``overrelax`` sweeps of reflections.
 
 Every field is summed afresh from the current x, four rows ahead and corrected inside the block, so nothing can
-drift and a sweep costs one pass over Q. A sweep in this fixed order leaves the target unchanged but is not
+drift and a sweep costs one pass over Q. On a root, Q = U Uᵀ, the sums t = Uᵀx are kept along and made anew with each
+call (`vmqp.sampling.rooted`). A sweep in this fixed order leaves the target unchanged but is not
 reversible; a palindrome of sweeps is, `there_and_back`.
 """
 
