@@ -69,6 +69,26 @@ def test_a_map_and_going_on_with_it(call, without_report):
     assert len({*folders, *(path.name for path in Path("run/checkpoint").glob("map-*"))}) == 2
 
 
+def test_going_on_within_the_memory_and_beyond_it(call, without_report, monkeypatch):
+    """A map gets twice its draws, or as many as fit; where none do, a larger bound is asked for."""
+    room = 30
+    monkeypatch.setattr("vmqp.cli.work.affordable_map_draws", lambda *_, **__: room)
+    monkeypatch.setattr("vmqp.regression.stages.affordable_draws", lambda *_, **__: room)
+    strict = ("--draws", "8", "--target-ess", "1e7")  # never reached, so that the verdict is no
+    monkeypatch.setattr("vmqp.regression.options._MOST", 60)
+    monkeypatch.setattr("vmqp.regression.options._LEAST", 60)
+    answer = call([*predict(*MAP, *strict), "--quiet"])
+    assert answer.code == 3
+    assert "goes on for longer" in " ".join(answer.err.split())
+    answer = call(["resume", "run", "--quiet"])  # fields are kept, so that a third of 30 draws fits
+    assert json.loads(Path("run/result.json").read_text())["draws"] == 10
+    assert "vmqp resume run --memory SIZE goes on" in " ".join(answer.err.split())
+    room = 60
+    call(["resume", "run", "--memory", "16GB", "--quiet"])
+    assert json.loads(Path("run/result.json").read_text())["draws"] == 20
+    assert "such as '4GB'" in call(["resume", "run", "--memory", "lots", "--quiet"]).err
+
+
 def test_a_note_says_what_will_happen(call, without_report):
     answer = call(predict(*MAP, "--draws", "4", "--allow-unconverged"))
     assert "the parameters are learned with some of them, then the whole map is drawn" in " ".join(

@@ -203,6 +203,14 @@ def resume(
             help="auto, threads, processes, or dask://host:port.", metavar="NAME", rich_help_panel=a.RUN
         ),
     ] = None,
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            help="Bound on the memory of a large map, if another than before.",
+            metavar="SIZE",
+            rich_help_panel=a.RUN,
+        ),
+    ] = None,
     allow_unconverged: a.AllowUnconverged = False,
     json: a.Json = False,
     quiet: a.Quiet = False,
@@ -217,7 +225,9 @@ def resume(
     from vmqp.cli.output import Terminal
     from vmqp.cli.work import load_work
 
-    changes = Changes.read(draws=draws, target_ess=target_ess, time_limit=time_limit, engine=engine)
+    changes = Changes.read(
+        draws=draws, target_ess=target_ess, time_limit=time_limit, engine=engine, memory=memory
+    )
     terminal = Terminal(as_json=json, quiet=quiet)
     return take_up(load_work(Path(run)), terminal, changes, allow_unconverged=allow_unconverged, began=began)
 

@@ -9,6 +9,7 @@ from vmqp.cli.output import Terminal
 from vmqp.cli.results import Outcome, read_outcome, summarise, write_missing, write_outputs
 from vmqp.cli.work import MOST_DRAWS, Limits, Work, affordable_draws, map_draws
 from vmqp.errors import TimeLimitError
+from vmqp.maps.memory import FIELDS, read_memory
 from vmqp.posterior import load
 
 __all__ = ["Changes", "begin", "take_up"]
@@ -24,10 +25,17 @@ class Changes:
     target_ess: float | None = None
     time_limit: float | None = None
     engine: str | None = None
+    memory: float | None = None
 
     @classmethod
     def read(
-        cls, *, draws: int | None, target_ess: float | None, time_limit: str | None, engine: str | None
+        cls,
+        *,
+        draws: int | None,
+        target_ess: float | None,
+        time_limit: str | None,
+        engine: str | None,
+        memory: str | None,
     ) -> "Changes":
         """Read them from options as they were given."""
         if draws is not None:
@@ -35,7 +43,13 @@ class Changes:
         if target_ess is not None:
             at_least(target_ess, 1, "--target-ess", "it is a number of samples")
         seconds = None if time_limit is None else read_seconds(time_limit)
-        return cls(draws, target_ess, seconds, None if engine is None else read_engine(engine))
+        return cls(
+            draws,
+            target_ess,
+            seconds,
+            None if engine is None else read_engine(engine),
+            None if memory is None else read_memory(memory),
+        )
 
 
 def begin(work: Work, terminal: Terminal, *, overwrite: bool, allow_unconverged: bool, began: float) -> int:
@@ -70,6 +84,8 @@ def take_up(
 ) -> int:
     """Go on with a run; one that is finished and trusted stays as it is, but for files that are missing."""
     work.folder.lock()
+    if changes.memory is not None:
+        work = replace(work, request=replace(work.request, memory=changes.memory))
     try:
         before = read_outcome(work)
         target = changes.target_ess or work.request.target_ess
@@ -140,6 +156,8 @@ def _advice(work: Work, outcome: Outcome) -> str:
     if outcome.stopped == "converged":
         # The chains agree, and more draws would not mend what is said against them.
         return f"Run it again with --warmup {max(3 * work.request.warmup, 1000)} --overwrite."
+    if work.is_map and outcome.stopped == "draws" and _more_draws(work, outcome, None) <= outcome.draws:
+        return f"No more draws fit the memory: vmqp resume {place} --memory SIZE goes on with a larger one."
     return f"vmqp resume {place} goes on for longer."
 
 
@@ -171,6 +189,8 @@ def _more_draws(work: Work, before: Outcome | None, given: int | None) -> int:
     n, m, latent = len(work.data), len(work.places), request.noise.kind != "none"
     if work.is_map:
         most = map_draws(n, m, request.neighbors, request.chains, request.memory, noisy=latent)
+        if FIELDS * request.draws <= most:  # then it keeps its fields
+            most //= FIELDS
         return max(before.draws, min(2 * before.draws, most))
     most = affordable_draws(n, m, request.chains, latent=latent)
     return max(before.draws, min(max(2 * before.draws, MOST_DRAWS), most))
