@@ -46,8 +46,8 @@ CORNER = 0.3  # the side of the square in which angles are observed
 MIXING = (  # places, where angles are observed, steps, and seconds of one sampler whatever the steps
     (10_000, "everywhere", 2000, 100.0),
     (10_000, "in a corner", 4000, 100.0),
-    (100_000, "everywhere", 2000, 100.0),
-    (100_000, "in a corner", 8000, 300.0),
+    (100_000, "everywhere", 4000, 200.0),
+    (100_000, "in a corner", 4000, 200.0),
 )
 WARMUP = 60  # steps; half of them with a move of HMC
 PROBED = 10_000

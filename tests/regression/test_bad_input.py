@@ -124,7 +124,7 @@ def test_tables(refused, name):
 
 
 def test_more_places_than_memory(refused, monkeypatch):
-    monkeypatch.setattr("vmqp.regression.places._memory", lambda: 1e9)
+    monkeypatch.setattr("vmqp.run.machine.memory", lambda: 1e9)
     X_new = np.linspace(0.0, 1.0, 50_000)[:, None]
     message = r"8 observed and 50000 new places need about .* GB.*: give at most \d+ places"
     refused(message, X_new=X_new, precision="dense")
