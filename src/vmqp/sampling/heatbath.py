@@ -26,6 +26,7 @@ from vmqp.sampling.vonmises import vonmises
 
 __all__ = ["HeatBath", "renew", "sweeps", "there_and_back"]
 
+_ROUNDING = 1e-12  # of a sum that holds Q_ii x_i and loses it again
 _TINY = 1e-290  # a field whose square is below this is no field: the square would have lost its digits
 
 
@@ -114,6 +115,8 @@ def _rooted_sweep(  # type: ignore[no-untyped-def]
             c, s = x[0, k, i], x[1, k, i]
             hc = field[0, i] - scale * (a - diagonal[i] * c)
             hs = field[1, i] - scale * (b - diagonal[i] * s)
+            if math.hypot(hc, hs) <= _ROUNDING * scale * diagonal[i]:
+                hc = hs = 0.0  # what is left of Q_ii x_i by rounding depends on x_i: no field to reflect about
             if reflect:
                 nc, ns = _reflect(hc, hs, c, s)
             else:
