@@ -116,7 +116,9 @@ def _rooted_sweep(  # type: ignore[no-untyped-def]
             hc = field[0, i] - scale * (a - diagonal[i] * c)
             hs = field[1, i] - scale * (b - diagonal[i] * s)
             if math.hypot(hc, hs) <= _ROUNDING * scale * diagonal[i]:
-                hc = hs = 0.0  # what is left of Q_ii x_i by rounding depends on x_i: no field to reflect about
+                hc = hs = (
+                    0.0  # what is left of Q_ii x_i by rounding depends on x_i: no field to reflect about
+                )
             if reflect:
                 nc, ns = _reflect(hc, hs, c, s)
             else:
