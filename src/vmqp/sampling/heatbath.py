@@ -115,9 +115,10 @@ def _rooted_sweep(  # type: ignore[no-untyped-def]
             c, s = x[0, k, i], x[1, k, i]
             hc = field[0, i] - scale * (a - diagonal[i] * c)
             hs = field[1, i] - scale * (b - diagonal[i] * s)
-            if math.hypot(hc, hs) <= _ROUNDING * scale * diagonal[i]:
+            floor = _ROUNDING * scale * diagonal[i]
+            if hc * hc + hs * hs <= floor * floor:
                 hc = hs = (
-                    0.0  # what is left of Q_ii x_i by rounding depends on x_i: no field to reflect about
+                    0.0  # what rounding left of Q_ii x_i depends on x_i: there is no field to reflect about
                 )
             if reflect:
                 nc, ns = _reflect(hc, hs, c, s)
