@@ -1,5 +1,7 @@
 """Small problems and learners on which learning is tested."""
 
+import pickle
+
 import numpy as np
 
 from vmqp import kernels, priors
@@ -71,6 +73,26 @@ def in_pieces(task, state, pieces):
         chunks.append({**chunk.parameters, **chunk.angles, **chunk.stats})
     draws = {name: np.concatenate([chunk[name] for chunk in chunks]) for name in chunks[0]}
     return state, draws
+
+
+def check_cuts(task, pieces, before_each=lambda: None):
+    """Draws in one piece are those in several, each with a task that was pickled; return the draws.
+
+    A pickled task has lost its matrices, its graph and its maximum.
+    """
+    start = task.start(seed=11, chain=0)
+    before = {key: value.copy() for key, value in start.items()}
+    end, draws = in_pieces(task, start, [sum(pieces)])
+    assert same(start, before), "the given state stays as it is"
+    assert int(end["iteration"]) == sum(pieces)
+    state, found = start, []
+    for iterations in pieces:
+        before_each()
+        state, chunk = in_pieces(pickle.loads(pickle.dumps(task)), state, [iterations])
+        found.append(chunk)
+    assert same(state, end)
+    assert same({key: np.concatenate([chunk[key] for chunk in found]) for key in draws}, draws)
+    return draws
 
 
 def same(one, other):

@@ -6,7 +6,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from learners import ANGLES, BROAD, CASES, NOTHING, ONE, TOTAL, WARMUP, in_pieces, learner, problem, same
+from learners import (
+    ANGLES,
+    BROAD,
+    CASES,
+    NOTHING,
+    ONE,
+    TOTAL,
+    WARMUP,
+    check_cuts,
+    in_pieces,
+    learner,
+    problem,
+    same,
+)
 from vmqp import kernels, priors
 from vmqp.errors import InputError
 from vmqp.learning import Learner, Method, make_problem
@@ -17,20 +30,10 @@ from vmqp.learning.point import factorised
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_chain_is_the_same_however_it_is_cut(name):
-    task = learner(name)
-    start = task.start(seed=11, chain=0)
-    before = {key: value.copy() for key, value in start.items()}
-    end, draws = in_pieces(task, start, [TOTAL])
-    assert same(start, before), "the given state stays as it is"
+    """Cut in warm-up, on both sides of its last iteration, and after it."""
+    draws = check_cuts(learner(name), [7, WARMUP - 8, 1, 1, 9, TOTAL - WARMUP - 10])
     assert len(draws["energy"]) == TOTAL - WARMUP
     assert np.isfinite(draws["energy"]).all()
-    # Cut in warm-up, on both sides of its last iteration, and after it.
-    pieces = [7, WARMUP - 8, 1, 1, 9, TOTAL - WARMUP - 10]
-    # A pickled task has lost its matrices and its maximum.
-    cut_end, cut_draws = in_pieces(pickle.loads(pickle.dumps(task)), start, pieces)
-    assert int(end["iteration"]) == sum(pieces) == TOTAL
-    assert same(cut_end, end)
-    assert same(cut_draws, draws)
 
 
 @pytest.mark.parametrize("name", ["noiseless", "noisy", "no drift", "no new places"])

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from learners import BROAD, SEVERAL, in_pieces, same
+from learners import BROAD, SEVERAL, check_cuts, in_pieces, same
 from sparse_problems import CHI, NU, ROWS, N, at, forget, problem, together
 from vmqp import kernels
 from vmqp.learning import Learner, Method, make_problem
@@ -37,22 +37,9 @@ def learner(name, neighbors=4):
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_chain_is_the_same_however_it_is_cut(name):
-    task = learner(name)
-    start = task.start(seed=11, chain=0)
-    before = {key: value.copy() for key, value in start.items()}
-    end, draws = in_pieces(task, start, [TOTAL])
-    assert same(start, before), "the given state stays as it is"
+    """Cut in warm-up, on both sides of its last iteration, and after it; with a new graph each time."""
+    draws = check_cuts(learner(name), [7, WARMUP - 8, 1, 1, TOTAL - WARMUP - 1], forget)
     assert all(np.isfinite(draws[key]).all() for key in draws if not key.startswith("acceptance"))
-    # Cut in warm-up, on both sides of its last iteration, and after it.
-    pieces = [7, WARMUP - 8, 1, 1, TOTAL - WARMUP - 1]
-    state, found = start, []
-    for iterations in pieces:
-        forget()
-        # A pickled task has lost its graph and its maximum.
-        state, chunk = in_pieces(pickle.loads(pickle.dumps(task)), state, [iterations])
-        found.append(chunk)
-    assert same(state, end)
-    assert same({key: np.concatenate([chunk[key] for chunk in found]) for key in draws}, draws)
 
 
 def test_a_pickled_problem_holds_no_graph():

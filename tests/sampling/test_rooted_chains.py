@@ -29,6 +29,16 @@ def same_chains(first, second, run, chains=5):
     return found
 
 
+def runs(make, draws):
+    """Draws of the sampler that is made of a target, as unit vectors."""
+
+    def run(target, rng, start):
+        sampler = make(target)
+        return unit_vectors(sampler.run(rng, sampler.init(rng, start), draws)[1].reshape(-1, target.size))
+
+    return run
+
+
 def check_same(found, atol=1e-9):
     (one, used), (other, as_well) = found
     np.testing.assert_allclose(one, other, rtol=0.0, atol=atol)
@@ -49,9 +59,7 @@ def test_sweeps_are_those_of_the_matrix(m, scale, overrelax, form):
     rooted, _ = pairs(m, scale)
     other = make_target(form(scale * matrix_of(precision_of(m))), field_of(m))
 
-    def run(target, rng, start):
-        sampler = HeatBath(target, overrelax=overrelax)
-        return unit_vectors(sampler.run(rng, sampler.init(rng, start), 4)[1].reshape(-1, m))
+    run = runs(lambda target: HeatBath(target, overrelax=overrelax), 4)
 
     check_same(same_chains(rooted, other, run))
 
@@ -111,9 +119,7 @@ def test_whitened_hmc_with_the_same_mass_is_that_of_the_matrix(m, scale):
     rooted, other = pairs(m, scale)
     mass = whiten(rooted)
 
-    def run(target, rng, start):
-        sampler = WhitenedHmc(target, mass=mass)
-        return unit_vectors(sampler.run(rng, sampler.init(rng, start), 3)[1].reshape(-1, m))
+    run = runs(lambda target: WhitenedHmc(target, mass=mass), 3)
 
     check_same(same_chains(rooted, other, run), atol=1e-8)
 
@@ -126,9 +132,7 @@ def test_the_start_of_whitened_hmc_is_that_of_the_matrix():
 
 @SCALES
 def test_plain_hmc_is_that_of_the_matrix(scale):
-    def run(target, rng, start):
-        sampler = Hmc(target)
-        return unit_vectors(sampler.run(rng, sampler.init(rng, start), 3)[1].reshape(-1, 12))
+    run = runs(Hmc, 3)
 
     check_same(same_chains(*pairs(12, scale), run), atol=1e-8)
 
@@ -141,9 +145,7 @@ def test_hybrid_with_the_same_mass_is_that_of_the_matrix(monkeypatch, m, scale):
     # The interval between HMC moves follows from the work, which differs.
     monkeypatch.setattr(Hybrid, "interval", lambda self, tuning: 2)
 
-    def run(target, rng, start):
-        sampler = Hybrid(target, mass=mass)
-        return unit_vectors(sampler.run(rng, sampler.init(rng, start), 4)[1].reshape(-1, m))
+    run = runs(lambda target: Hybrid(target, mass=mass), 4)
 
     check_same(same_chains(rooted, other, run), atol=1e-7)
 
@@ -165,9 +167,7 @@ def test_a_scaled_root_gives_the_same_draws(kind):
         values = np.sqrt(scale) * precision.values
         other = make_target(VecchiaPrecision(precision.pattern, values), field_of(12))
 
-        def run(target, rng, start):
-            sampler = kind(target)
-            return unit_vectors(sampler.run(rng, sampler.init(rng, start), 4)[1].reshape(-1, 12))
+        run = runs(kind, 4)
 
         check_same(same_chains(scaled_target(precision, scale), other, run), atol=1e-7)
 
@@ -244,8 +244,6 @@ def test_new_places_given_observed_ones():
     rooted = make_target(block, field_of(12))
     other = make_target(matrix_of(whole)[8:, 8:], field_of(12))
 
-    def run(target, rng, start):
-        sampler = HeatBath(target)
-        return unit_vectors(sampler.run(rng, sampler.init(rng, start), 4)[1].reshape(-1, 12))
+    run = runs(HeatBath, 4)
 
     check_same(same_chains(rooted, other, run))
