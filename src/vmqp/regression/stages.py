@@ -121,21 +121,23 @@ def draw_map(problem: Problem, method: Method, options: dict[str, Any], run: dic
     if run["checkpoint"] is not None:
         folder = _map_folder(run["checkpoint"], task.fingerprint)
         _forget_others(run["checkpoint"], folder)
-    tree = run_chains(
-        task,
-        draws=draws,
-        until=until,
-        memory=bound,
-        **run
-        | {
-            "time_limit": left,
-            "dtype": "float32",
-            "checkpoint": folder,
-            # Threads share the graph and the root of the precision; processes would each hold their own.
-            "executor": "threads" if executor == "processes" else executor,
-        },
-    )
-    task.release()
+    try:
+        tree = run_chains(
+            task,
+            draws=draws,
+            until=until,
+            memory=bound,
+            **run
+            | {
+                "time_limit": left,
+                "dtype": "float32",
+                "checkpoint": folder,
+                # Threads share the graph and the root of the precision; processes would each hold their own.
+                "executor": "threads" if executor == "processes" else executor,
+            },
+        )
+    finally:
+        task.release()
     tree.attrs["memory"] = bound
     if learned is None:
         return tree
