@@ -55,6 +55,16 @@ def test_several_likely_directions_are_told(fake_posterior):
     assert "is probably about" not in told
 
 
+def test_gaps_between_few_draws_are_no_pieces(fake_posterior):
+    """As of a large map that keeps few draws."""
+    posterior = fake_posterior([20.0], [0.1])
+    posterior.draws[:, ::2] = (posterior.draws[:, ::2] + 150.0) % 360
+    posterior.draws = posterior.draws[:1, :16]
+    told = words(make_content(posterior))
+    assert "pieces of the circle" not in told
+    assert "With a probability of 90 % it lies in the arc" in told
+
+
 @pytest.mark.parametrize(("turn", "arcs"), [(150.0, 2), (0.0, 1)])
 def test_rose_shows_the_arcs_that_the_text_tells_of(turn, arcs, fake_posterior, monkeypatch):
     posterior, shown = fake_posterior([20.0], [0.1]), {}

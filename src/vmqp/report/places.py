@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["choose", "tell", "where"]
 
+_ENOUGH = 200  # draws of a place: gaps between fewer are chance
 _ROLES = ("A typical place", "The place known best", "The place known least")
 
 
@@ -72,7 +73,7 @@ def tell(
     origin = posterior.range.origin
     # Of this place alone: the posterior's own regions are computed for all places at once.
     regions = highest_density_regions(draws, probability, period=angles.period, origin=origin)
-    apart = _apart(regions, (lower, upper), angles.period)
+    apart = len(draws) >= _ENOUGH and _apart(regions, (lower, upper), angles.period)
     spread = f"{variance:.2f}" if variance >= 0.01 else "below 0.01"
     sentences = [
         _guess(angles, where, mean, variance, apart),
