@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 JOBS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long bench lint format clean
+.PHONY: help demo test test-long coverage bench docs lint format clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,8 +39,19 @@ test: $(VENV)/.dev $(VENV)/.compiled ## the whole test suite, statistical tests 
 test-long: $(VENV)/.dev $(VENV)/.compiled ## the statistical tests at full size
 	VMQP_TEST_SIZE=long $(BIN)/python -m pytest -q -n $(JOBS) -m statistical
 
+coverage: $(VENV)/.dev $(VENV)/.compiled ## the suite with its coverage of lines, which must be 92 % or more
+	rm -f build/coverage/.coverage*
+	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup --cov --cov-report=
+	$(BIN)/python -m coverage report --skip-covered
+
 bench: $(VENV)/.dev $(VENV)/.compiled ## ratios measured in one run on this machine
 	$(BIN)/python -m benchmarks
+
+docs: $(VENV)/.dev $(VENV)/.compiled ## the site in build/site; the tutorials run, and warnings and dead links are errors
+	rm -rf build/site docs/auto_tutorials
+	$(BIN)/sphinx-build -W --keep-going -q -b html -d build/doctrees docs build/site
+	$(BIN)/python docs/links.py build/site
+	@echo "the site is there: build/site/index.html"
 
 lint: $(VENV)/.dev ## style and types
 	$(BIN)/ruff check .
@@ -52,5 +63,5 @@ format: $(VENV)/.dev ## rewrite the code in the project's style
 	$(BIN)/ruff format .
 
 clean: ## remove the environment and everything that was made
-	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .mypy_cache demo-output
+	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .mypy_cache demo-output docs/auto_tutorials docs/sg_execution_times.rst
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

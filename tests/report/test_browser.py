@@ -1,18 +1,16 @@
 """The page in a real browser: it runs, looks like something, fetches nothing, sorts and filters."""
 
 import io
-import os
-import shutil
 
 import numpy as np
 import pytest
 from matplotlib.image import imread
 
+from browsing import CHROMIUM, Visit, launched
 from vmqp.report.build import report
 from vmqp.report.content import Column, Measure, Picture, Predictions, Verdict
 from vmqp.report.page import write
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed: the page is checked as text only"),
     # All in one process under pytest-xdist: a browser is slow to start.
@@ -23,34 +21,12 @@ COLUMNS = {"place": 0, "east": 1, "mean": 2, "variance": 3}
 
 @pytest.fixture(scope="module")
 def browser():
-    from playwright.sync_api import sync_playwright
-
-    flags = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-    with sync_playwright() as driver:
-        chromium = driver.chromium.launch(executable_path=CHROMIUM, args=flags)
+    with launched() as chromium:
         yield chromium
-        chromium.close()
 
 
-class Visit:
-    """A page that is open, and all that it did wrong."""
-
-    def __init__(self, browser, path, width=1200, **options):
-        self.context = browser.new_context(viewport={"width": width, "height": 900}, **options)
-        self.page = self.context.new_page()
-        self.faults, self.requests = [], []
-        self.page.on("console", lambda message: self.faults.append(message.text))
-        self.page.on("pageerror", lambda error: self.faults.append(str(error)))
-        self.page.route("**/*", self._route)
-        self.page.goto(path.as_uri())
-
-    def _route(self, route):
-        address = route.request.url
-        if address.startswith(("http:", "https:", "ws:", "wss:")):
-            self.requests.append(address)
-            route.abort()
-        else:
-            route.continue_()
+class ReportVisit(Visit):
+    """A report that is open, with its table."""
 
     def head(self, name):
         return self.page.locator("#predictions-table thead th").filter(has_text=name)
@@ -67,11 +43,6 @@ class Visit:
     def count(self):
         return self.page.locator("#rows-shown").inner_text()
 
-    def close(self):
-        self.context.close()
-        assert self.faults == []
-        assert self.requests == []
-
 
 def numbers(texts):
     return [np.nan if text == "–" else float(text.replace("−", "-")) for text in texts]
@@ -83,7 +54,8 @@ def visit(browser, tmp_path):
     visits = []
 
     def open_page(content, **options):
-        visits.append(Visit(browser, write(content, tmp_path / "report.html"), **options))
+        path = write(content, tmp_path / "report.html")
+        visits.append(ReportVisit(browser, path.as_uri(), **options))
         return visits[-1]
 
     yield open_page
@@ -103,7 +75,7 @@ def test_page_is_not_blank(visit, page_content):
 def test_the_check_of_the_network_would_notice(browser, tmp_path):
     path = tmp_path / "page.html"
     path.write_text('<img src="http://127.0.0.1:9/x.png">')
-    opened = Visit(browser, path)
+    opened = Visit(browser, path.as_uri())
     opened.page.wait_for_load_state()
     assert opened.requests == ["http://127.0.0.1:9/x.png"]
     opened.context.close()
@@ -324,7 +296,7 @@ def test_svg_pictures_are_shown(visit, page_content):
 def test_report_of_a_posterior(verdict, words, browser, tmp_path, fake_posterior):
     posterior = fake_posterior([10.0, 100.0, 200.0, 300.0], [0.1, 0.4, 0.8, 1.6], trusted=verdict)
     path = report(posterior, tmp_path / "report.html", compass=True)
-    opened = Visit(browser, path)
+    opened = Visit(browser, path.as_uri())
     assert opened.page.locator("main section").first.inner_text().splitlines()[0].endswith(words)
     assert opened.page.locator("figure img").count() == 6
     assert opened.page.locator("#predictions-table tbody tr").count() == 4
