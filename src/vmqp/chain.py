@@ -25,7 +25,13 @@ State = Arrays
 
 
 class Chunk(NamedTuple):
-    """What some iterations of one chain left behind; the first axis counts the draws that were kept."""
+    """What some iterations of one chain left behind; the first axis counts the draws that were kept.
+
+    >>> import numpy as np
+    >>> chunk = Chunk({"noise": np.array([1.0, 1.2])}, {"angle": np.zeros((2, 5))}, {}, {"accept": 0.4})
+    >>> chunk.angles["angle"].shape
+    (2, 5)
+    """
 
     parameters: Arrays
     """Name to values, (kept,)."""
@@ -40,7 +46,14 @@ class Chunk(NamedTuple):
 
 
 class Description(NamedTuple):
-    """What a result tells beside the draws."""
+    """What a result tells beside the draws.
+
+    >>> from vmqp import kernels, learning
+    >>> problem = learning.make_problem([[0.0], [1.0]], [0.1, 0.3], [[0.5]], kernel=kernels.Exponential(1.0))
+    >>> description = learning.Learner(problem).describe()
+    >>> description.places, description.attributes["model"]
+    ({'angle': array([2])}, 'von Mises quasi-process')
+    """
 
     places: dict[str, npt.NDArray[Any]]
     """For each entry of `Chunk.angles`: the row numbers of its places, (places,)."""
@@ -55,7 +68,17 @@ class Description(NamedTuple):
 
 
 class Task(Protocol):
-    """What can be run in chunks. It must be picklable for executors of processes."""
+    """What can be run in chunks. It must be picklable for executors of processes.
+
+    `vmqp.learning.Learner` is one; `vmqp.run.run_chains` shows how to write one.
+
+    >>> from vmqp import kernels, learning
+    >>> problem = learning.make_problem([[0.0], [1.0]], [0.1, 0.3], [[0.5]], kernel=kernels.Exponential(1.0))
+    >>> task: Task = learning.Learner(problem, warmup=10)
+    >>> state, chunk = task.advance(task.start(seed=1, chain=0), 12)
+    >>> chunk.angles["angle"].shape, kept_draws(task, 12)
+    ((2, 1), 2)
+    """
 
     @property
     def fingerprint(self) -> str:

@@ -11,7 +11,14 @@ _BITS = 256  # as long as a seed should be, and short enough for products of cou
 
 
 def check_count(value: Any, name: str, least: int, meaning: str) -> int:
-    """A whole number, at least ``least``; NumPy's integers are accepted too."""
+    """A whole number, at least ``least``; NumPy's integers are accepted too.
+
+    >>> check_count(4, "chains", 1, "chains")
+    4
+    >>> check_count(0, "chains", 1, "chains")
+    Traceback (most recent call last):
+    vmqp.errors.InputError: chains is 0, but it is the number of chains: give a whole number, at least 1.
+    """
     try:
         if isinstance(value, bool):
             raise TypeError
@@ -30,7 +37,13 @@ def check_count(value: Any, name: str, least: int, meaning: str) -> int:
 
 
 def check_positive(value: Any, name: str, optional: bool = False) -> None:
-    """Refuse an option that is not a positive number."""
+    """Refuse an option that is not a positive number.
+
+    >>> check_positive(2.5, "time_limit")
+    >>> check_positive(-1.0, "time_limit")
+    Traceback (most recent call last):
+    vmqp.errors.InputError: time_limit is -1.0, but it must be a positive number.
+    """
     if value is None and optional:
         return
     try:

@@ -4,7 +4,7 @@ An angle is a number modulo its period P: 2π radians, 360 degrees, 24 hours. Re
 (-P/2, P/2], or lie in [origin, origin + P) where an origin is given.
 
 With unit vectors x_i at the angles φ_i and weights w_i that sum to one, the mean direction is arg Σ w_i x_i
-and the resultant length is R = |Σ w_i x_i|. Then 1 - R is the circular variance, in [0, 1], and √(-2 log R)
+and the resultant length is ``R = |Σ w_i x_i|``. Then 1 - R is the circular variance, in [0, 1], and √(-2 log R)
 the circular standard deviation. Arcs and regions are in :mod:`vmqp.arcs`.
 """
 

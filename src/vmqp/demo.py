@@ -49,7 +49,18 @@ def demonstrate(
     executor: str | None = None,
     progress: bool | None = None,
 ) -> Posterior:
-    """Run the demonstration, write its files into a folder and say on the terminal what they show."""
+    """Run the demonstration, write its files into a folder and say on the terminal what they show.
+
+    ``demonstrate("demo-output")`` takes about a minute. A folder that cannot be made is refused at once:
+
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile() as file:
+    ...     try:
+    ...         demonstrate(file.name)
+    ...     except InputError as error:
+    ...         print(error)
+    '...' cannot be written to (...): give another folder with --out.
+    """
     console = Console()
     out = Path(folder)
     _make_folder(out)

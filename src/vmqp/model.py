@@ -88,7 +88,12 @@ def _observed(angles: npt.ArrayLike, d: int) -> FloatArray:
 
 
 def unit_vectors(angles: npt.ArrayLike) -> FloatArray:
-    """Return ``(cos φ, sin φ)``, shape (..., d, 2)."""
+    """Return ``(cos φ, sin φ)``, shape (..., d, 2).
+
+    >>> unit_vectors([0.0, np.pi / 2]).round(6)
+    array([[1., 0.],
+           [0., 1.]])
+    """
     angles = np.asarray(angles, dtype=np.float64)
     return np.stack((np.cos(angles), np.sin(angles)), axis=-1)
 
@@ -98,6 +103,10 @@ def energy(angles: npt.ArrayLike, M: FloatArray, field: FloatArray) -> FloatArra
 
     The double sum includes i = j. The diagonal of M adds the constant ``½ Σ_i M_ii``, since cos 0 = 1: it
     changes no conditional and cancels in every ratio at fixed M, but it counts in an absolute log Z.
+
+    >>> M, field = np.array([[2.0, -1.0], [-1.0, 2.0]]), np.array([[0.5, 0.0], [0.0, 0.0]])
+    >>> energy([[0.0, 0.0], [0.0, np.pi]], M, field)  # two sets of angles
+    array([0.5, 2.5])
     """
     x = unit_vectors(angles)
     _check(M, field, x[..., 0])
@@ -145,7 +154,12 @@ def gradient(angles: npt.ArrayLike, M: FloatArray, field: FloatArray) -> FloatAr
 
 
 def direction_weights(M: FloatArray, drift: Drift) -> FloatArray:
-    """Return the weight w_i of each place in the drift, (d,): 1, or ``(M 1)_i`` for ``drift="mean"``."""
+    """Return the weight w_i of each place in the drift, (d,): 1, or ``(M 1)_i`` for ``drift="mean"``.
+
+    >>> M = np.array([[2.0, -1.0], [-1.0, 3.0]])
+    >>> direction_weights(M, "constant"), direction_weights(M, "mean")
+    (array([1., 1.]), array([1., 2.]))
+    """
     if drift == "constant":
         return np.ones(len(M))
     if drift == "mean":
@@ -201,10 +215,17 @@ def direction_conditional(
 
 
 class Conditional(NamedTuple):
-    """The density of the unobserved angles: the same form, with Q and ρ for M and the field."""
+    """The density of the unobserved angles: the same form, with Q and ρ for M and the field.
+
+    >>> law = conditional(np.array([[2.0, -1.0], [-1.0, 3.0]]), [0.0], np.zeros((2, 2)))
+    >>> law.Q, law.rho
+    (array([[3.]]), array([[1., 0.]]))
+    """
 
     Q: FloatArray
+    """The precision of the m unobserved angles, (m, m)."""
     rho: FloatArray
+    """The pull on each of them, (m, 2)."""
 
 
 def conditional(M: FloatArray, observed_angles: npt.ArrayLike, field: FloatArray) -> Conditional:

@@ -58,8 +58,8 @@ def compare(
     A model that cannot be fitted does not stop the others. Ctrl-C ends the fits that run; those that were done are
     returned, and a second call with the same `checkpoint` goes on from there.
 
-    Parameters
-    ----------
+    **Parameters**
+
     models
         Name to model: `vmqp.CircularRegressor`, or anything with its ``fit`` and ``posterior``. They stay as they are.
     X, y
@@ -83,10 +83,20 @@ def compare(
     progress
         None shows a bar on a terminal and lines elsewhere, False nothing, True the bar.
 
-    Raises
-    ------
+    **Raises**
+
     KeyboardInterrupt
         If Ctrl-C came before the first fit was done.
+
+    >>> from vmqp import CircularRegressor
+    >>> X = np.linspace(0.0, 4.0, 12)[:, None]
+    >>> short = {"period": 360, "concentration": 0, "warmup": 20, "draws": 50, "chains": 2}
+    >>> models = {
+    ...     name: CircularRegressor(kernel=f"1.0 * {name}(2.0)", **short) for name in ("exponential", "matern32")
+    ... }
+    >>> found = compare(models, X, 80.0 * X[:, 0], folds=2, progress=False)
+    >>> found.table.index.tolist(), found.table["folds"].tolist()  # the best first
+    (['matern32', 'exponential'], [2, 2])
     """
     _check_models(models)
     rows = length(X)

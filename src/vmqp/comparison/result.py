@@ -15,7 +15,18 @@ _PAIRED = ("crps", "crps_arc", "log_score")
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """How models did on the same splits."""
+    """How models did on the same splits; made by `vmqp.comparison.compare`.
+
+    >>> from vmqp import CircularRegressor, comparison
+    >>> X = np.linspace(0.0, 4.0, 12)[:, None]
+    >>> short = {"period": 360, "concentration": 0, "warmup": 20, "draws": 50, "chains": 2}
+    >>> models = {
+    ...     name: CircularRegressor(kernel=f"1.0 * {name}(2.0)", **short) for name in ("exponential", "matern32")
+    ... }
+    >>> found = comparison.compare(models, X, 80.0 * X[:, 0], folds=2, progress=False)
+    >>> found.best, len(found.fits), found.complete
+    ('matern32', 4, True)
+    """
 
     fits: pd.DataFrame
     """One row for each fit.

@@ -181,12 +181,15 @@ class _Composite(Kernel):
     _combine: ClassVar[np.ufunc]
 
     def parts(self) -> tuple[Kernel, ...]:
+        """Return the terms."""
         return self.terms
 
     def prepare(self, inputs: Inputs, rows: Index, cols: Index) -> Any:
+        """Return the geometry of each term."""
         return tuple(part.prepare(inputs, rows, cols) for part in self.terms)
 
     def evaluate(self, geometry: Any, parameters: Sequence[float]) -> FloatArray:
+        """Return the terms' covariances, added or multiplied."""
         split = zip(self.terms, geometry, _split(self.terms, parameters), strict=True)
         values = (term.evaluate(own, numbers) for term, own, numbers in split)
         total = next(values)
@@ -197,7 +200,13 @@ class _Composite(Kernel):
 
 @dataclass(frozen=True, repr=False)
 class Sum(_Composite):
-    """The sum of kernels: ``a + b``."""
+    """The sum of kernels: ``a + b``.
+
+    >>> from vmqp import kernels
+    >>> kernel = kernels.Gaussian(1.0) + kernels.Nugget(0.1)
+    >>> type(kernel).__name__, kernel.terms[1]
+    ('Sum', Nugget(variance=0.1))
+    """
 
     _combine = np.add
 
@@ -213,7 +222,13 @@ class Sum(_Composite):
 
 @dataclass(frozen=True, repr=False)
 class Product(_Composite):
-    """The product of kernels: ``a * b``."""
+    """The product of kernels: ``a * b``.
+
+    >>> from vmqp import kernels
+    >>> kernel = kernels.Gaussian(1.0, columns=[0]) * kernels.Periodic(1.0, period=24.0, columns=[1])
+    >>> type(kernel).__name__, kernel.terms[0]
+    ('Product', Gaussian(lengthscale=1.0, columns=[0]))
+    """
 
     _combine = np.multiply
 
@@ -230,7 +245,13 @@ class Product(_Composite):
 
 @dataclass(frozen=True, repr=False)
 class Scaled(Kernel):
-    """A kernel times a variance σ²: ``variance * kernel``."""
+    """A kernel times a variance σ²: ``variance * kernel``.
+
+    >>> from vmqp import kernels
+    >>> kernel = 2.0 * kernels.Gaussian(1.0)
+    >>> type(kernel).__name__, kernel.kernel
+    ('Scaled', Gaussian(lengthscale=1.0))
+    """
 
     variance: Setting
     kernel: Kernel

@@ -54,7 +54,14 @@ def parameter_names(kernel: Kernel, inputs: Inputs) -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False)
 class BoundPairs:
-    """A kernel and the geometry of some pairs of rows; made by `Kernel.bind_pairs`."""
+    """A kernel and the geometry of some pairs of rows; made by `Kernel.bind_pairs`.
+
+    >>> from vmqp import kernels, priors
+    >>> kernel = priors.HalfNormal(1) * kernels.Exponential(1.0)
+    >>> pairs = kernel.bind_pairs([[0.0], [1.0], [3.0]], [0, 2], [1, 1])
+    >>> pairs.scale_parameters, pairs.values({"variance": 2.0}).round(3).tolist()
+    (('variance',), [0.736, 0.271])
+    """
 
     kernel: Kernel
     parameters: Mapping[str, Prior]
@@ -102,7 +109,15 @@ class BoundPairs:
 
 @dataclass(frozen=True, eq=False)
 class Bound:
-    """A kernel and the geometry of all pairs of d rows; made by `Kernel.bind`."""
+    """A kernel and the geometry of all pairs of d rows; made by `Kernel.bind`.
+
+    >>> from vmqp import kernels, priors
+    >>> bound = kernels.Exponential(priors.LogNormal(0, 1)).bind([[0.0], [1.0]])
+    >>> bound.parameters
+    {'lengthscale': LogNormal(mu=0.0, sigma=1.0)}
+    >>> bound.covariance({"lengthscale": 1.0}).round(3).tolist(), bound.triangle({"lengthscale": 1.0}).round(3).tolist()
+    ([[1.0, 0.368], [0.368, 1.0]], [1.0, 0.368, 1.0])
+    """
 
     pairs: BoundPairs
     """The lower triangle with its diagonal, row by row: half of the work of the full matrix."""

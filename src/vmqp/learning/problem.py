@@ -59,7 +59,14 @@ _FAR = 300.0  # a scale beyond exp(±300) is no scale
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """A model and its data; made by `make_problem`, which checks them."""
+    """A model and its data; made by `make_problem`, which checks them.
+
+    >>> from vmqp import kernels, priors
+    >>> kernel = priors.HalfNormal(1) * kernels.Exponential(2.0)
+    >>> problem = make_problem([[0.0], [1.0]], [0.1, 0.3], [[2.0]], kernel=kernel)
+    >>> problem.n, problem.d, problem.learned
+    (2, 3, ('variance', 'concentration', 'direction'))
+    """
 
     kernel: Kernel
     X: FloatArray
@@ -279,6 +286,11 @@ def make_problem(
     `concentration` is κ, `direction` ν and `noise` χ: each a number (fixed) or a prior (learned). The noise may be an
     array too, with a known χ for each row. Without noise the observed angles are those of the process itself.
     With `neighbors` the precision is sparse: Vecchia's approximation with so many neighbours of a place.
+
+    >>> from vmqp import kernels, priors
+    >>> kernel = 1.0 * kernels.Exponential(priors.LogNormal(0, 1))
+    >>> make_problem([[0.0], [1.0]], [0.1, 0.3], kernel=kernel, concentration=0, noise=priors.HalfNormal(10)).learned
+    ('lengthscale', 'noise')
     """
     if not isinstance(kernel, Kernel):
         raise InputError(f"kernel is {kernel!r}: give one such as 1.0 * kernels.Exponential(1.0).")

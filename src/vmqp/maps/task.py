@@ -64,6 +64,14 @@ class MapTask:
     """A sparse problem with all places of a map, and the parameters at which they are drawn.
 
     The new places of the problem stand in the order of `rows`; what comes out is in the order of the user.
+
+    >>> from vmqp import kernels, learning, priors
+    >>> x, kernel = np.linspace(0.0, 3.0, 40)[:, None], 2.0 * kernels.Exponential(priors.LogNormal(0, 1))
+    >>> problem = learning.make_problem(x[::8] + 0.01, x[::8, 0], x, kernel=kernel, concentration=0, neighbors=5)
+    >>> task = MapTask(problem, {"lengthscale": np.array([1.0, 1.5])}, np.arange(40), warmup=1)
+    >>> state, chunk = task.advance(task.start(seed=1, chain=0), 3)
+    >>> task.count, chunk.angles["angle"].shape, task.moments([state]).variance().shape
+    (2, (2, 40), (40,))
     """
 
     problem: Problem

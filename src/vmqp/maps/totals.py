@@ -41,7 +41,9 @@ class Moments(NamedTuple):
     """
 
     sums: FloatArray
+    """Of cos, sin, cos² and cos·sin, (J, 4, m)."""
     counts: FloatArray
+    """Steps that each half adds up, (J,)."""
 
     def resultant(self) -> FloatArray:
         """The mean unit vector at each place, (2, m)."""

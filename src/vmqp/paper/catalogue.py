@@ -15,7 +15,12 @@ __all__ = ["NAMES", "Item", "find", "list_items"]
 
 @dataclass(frozen=True)
 class Item:
-    """One figure, table or passage of the paper."""
+    """One figure, table or passage of the paper.
+
+    >>> item = list_items()["fig1"]
+    >>> item.title, item.path
+    ('Figure 1: transductive learning', 'vmqp.paper.fig1')
+    """
 
     module: str
     """Its name in `vmqp.paper`, or a full one with dots."""

@@ -30,8 +30,8 @@ def make(
 ) -> Outcome:
     """Make a figure or table of the paper and write it into ``out/name``.
 
-    Parameters
-    ----------
+    **Parameters**
+
     name
         One of `list_items`.
     out
@@ -48,6 +48,12 @@ def make(
         Show the chains' progress; None does so in a terminal.
     seed
         The same seed gives the same numbers, times aside.
+
+    ``make("fig1", out="paper", quick=True)`` makes a first picture. A name that is not there is refused:
+
+    >>> make("figg1", out="paper")
+    Traceback (most recent call last):
+    vmqp.errors.InputError: 'figg1' is not in the paper: did you mean 'fig1'? There are fig1, ...
     """
     item = find(name)
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:

@@ -72,8 +72,8 @@ def _problem(data: Data, X_new: Table, kernel: kernels.Kernel) -> Problem:
 class WrappedGP(_Peer):
     """Bayesian regression of an angle by a wrapped Gaussian process: a process on the line whose whole turns are lost.
 
-    Parameters
-    ----------
+    **Parameters**
+
     period, metric, warmup, thin, chains, draws, seed, executor, workers, checkpoint, progress, until, time_limit, dtype
         As in `vmqp.CircularRegressor`.
     kernel
@@ -81,8 +81,6 @@ class WrappedGP(_Peer):
 
     The mean of the process is learned too: a direction with a uniform prior.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> X = np.linspace(0.0, 4.0, 9)[:, None]
     >>> y = np.mod(80.0 * X[:, 0] + 300.0, 360.0)
@@ -98,8 +96,8 @@ class WrappedGP(_Peer):
 class ProjectedGP(_Peer):
     """Bayesian regression of an angle by a projected Gaussian process: the angle of a vector of two processes.
 
-    Parameters
-    ----------
+    **Parameters**
+
     period, metric, warmup, thin, chains, draws, seed, executor, workers, checkpoint, progress, until, time_limit, dtype
         As in `vmqp.CircularRegressor`.
     kernel
@@ -109,10 +107,8 @@ class ProjectedGP(_Peer):
         Standard deviation of each part of the mean vector, in the units of the kernel: its variance is 1 by default.
     stretch_scale
         Standard deviation of each part of the stretch e: the parts of the vector have standard deviations in the ratio
-        exp(|e|) along its long axis, which stands at half the angle of e. 0 is the isotropic model.
+        ``exp(|e|)`` along its long axis, which stands at half the angle of e. 0 is the isotropic model.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> X = np.linspace(0.0, 4.0, 9)[:, None]
     >>> y = np.mod(80.0 * X[:, 0] + 300.0, 360.0)

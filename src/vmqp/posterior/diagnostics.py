@@ -19,10 +19,17 @@ _ONE_CHAIN = "There is one chain only, so nothing says whether it has converged:
 
 
 class Verdict(NamedTuple):
-    """Whether to trust a result, and why or why not."""
+    """Whether to trust a result, and why or why not; made by `Posterior.verdict`.
+
+    >>> verdict = Verdict(False, ("There is one chain only.", "Run 4 chains."))
+    >>> verdict.trusted, str(verdict)
+    (False, 'There is one chain only. Run 4 chains.')
+    """
 
     trusted: bool
+    """Whether the numbers can be used."""
     sentences: tuple[str, ...]
+    """Why, or why not and what to do."""
 
     def __str__(self) -> str:
         return " ".join(self.sentences)

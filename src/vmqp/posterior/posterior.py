@@ -51,6 +51,28 @@ class Posterior:
     >>> post = vmqp.regress(X, y, [[1.5]], period=360, kernel=kernel, concentration=0, progress=False)
     >>> post.draws.shape, post.interval(0.9).shape
     ((4, 1000, 1), (1, 2))
+
+    What is predicted, in degrees here, and how sure it is:
+
+    >>> post.mean.round(-1), post.variance.round(1), post.probability(0.0, 90.0).round(1)
+    (array([10.]), array([0.2]), array([0.6]))
+    >>> post.density([15.0]).round(3), len(post.regions(0.9)[0]), post.modes()[0].round(-1)
+    (array([[0.011]]), 1, array([10.]))
+
+    How good it was, once the truth is known:
+
+    >>> post.crps([12.0]).round(2), post.log_score([12.0]).round(1), post.coverage([12.0], 0.9)
+    (array([0.02]), array([-4.5]), 1.0)
+
+    Whether it can be trusted, and the same as a table, in the form of ArviZ, or as a picture:
+
+    >>> post.verdict().trusted, post.diagnostics().index.tolist(), len(post.loo().pointwise)
+    (True, ['angle[4]'], 4)
+    >>> list(post.to_frame()), sorted(post.to_datatree().children)[:3]
+    (['x0', 'mean', 'variance', 'lower', 'upper', 'width'], ['constant_data', 'field', 'log_likelihood'])
+    >>> from matplotlib.figure import Figure
+    >>> post.plot(ax=Figure().add_subplot()).get_xlabel()
+    'x0'
     """
 
     def __init__(self, tree: xr.DataTree, facts: Facts) -> None:
@@ -331,7 +353,19 @@ class Posterior:
         return self._tree
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write all of it to a NetCDF file, which `vmqp.load` reads."""
+        """Write all of it to a NetCDF file, which `vmqp.load` reads.
+
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import vmqp
+        >>> fixed = {"kernel": "2.0 * exponential(3.0)", "concentration": 0}  # nothing is learned
+        >>> post = vmqp.regress([[0.0], [1.0]], [0.1, 0.3], [[0.5]], **fixed, chains=1, draws=50, progress=False)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     post.save(Path(folder, "post.nc"))
+        ...     again = vmqp.load(Path(folder, "post.nc"))
+        >>> bool((again.draws == post.draws).all())
+        True
+        """
         write_tree(self._tree, self._facts, path)
 
     def __repr__(self) -> str:

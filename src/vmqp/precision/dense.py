@@ -49,7 +49,13 @@ _CLEARLY_REGULAR = 1e-6  # of the squared ratio of a factor's diagonal: such a m
 
 @dataclass(frozen=True, eq=False)
 class ConditionalPrecision:
-    """The blocks that describe the rows from n on given the first n: ``eq:conditional_density``."""
+    """The blocks that describe the rows from n on given the first n: ``eq:conditional_density``.
+
+    >>> import numpy as np
+    >>> blocks = factorise(np.array([[4.0, 2.0], [2.0, 3.0]])).conditional(1)
+    >>> blocks.Q.round(6), blocks.coupling.round(6)
+    (array([[0.5]]), array([[-0.25]]))
+    """
 
     Q: FloatArray
     """The precision of the m new rows, (m, m), in C order."""
@@ -61,7 +67,13 @@ class ConditionalPrecision:
 
 @dataclass(frozen=True, eq=False)
 class DensePrecision:
-    """A kernel matrix K, factorised and inverted; made by `factorise`."""
+    """A kernel matrix K, factorised and inverted; made by `factorise`.
+
+    >>> import numpy as np
+    >>> precision = factorise(np.array([[4.0, 2.0], [2.0, 3.0]]))
+    >>> precision.d, precision.product([4.0, 2.0]).round(6), precision.solve([1.0, 0.0]).round(6)
+    (2, array([1., 0.]), array([4., 2.]))
+    """
 
     L: FloatArray
     """The lower Cholesky factor of K, in C order."""
@@ -115,7 +127,16 @@ class DensePrecision:
 
 @dataclass(frozen=True, eq=False)
 class Cholesky:
-    """A kernel matrix K, factorised; inverted only where that is asked for."""
+    """A kernel matrix K, factorised; inverted only where that is asked for.
+
+    >>> import numpy as np
+    >>> factor = try_cholesky_triangle(np.array([4.0, 2.0, 2.0]), 2)
+    >>> factor.M
+    array([[ 0.5, -0.5],
+           [-0.5,  1. ]])
+    >>> round(factor.log_determinant, 6) == round(float(np.log(4.0)), 6)
+    True
+    """
 
     L: FloatArray
     """The lower Cholesky factor of K, in C order."""

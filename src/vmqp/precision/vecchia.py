@@ -60,7 +60,12 @@ class Pattern:
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """Neighbours of d places, of which the first n are observed."""
+    """Neighbours of d places, of which the first n are observed; made by `make_graph`.
+
+    >>> graph = make_graph(np.linspace(0.0, 1.0, 6)[:, None], n=2, k=2)
+    >>> graph.d, graph.n, graph.k, graph.counts[0].item(), graph.new.size
+    (6, 2, 2, 0, 4)
+    """
 
     n: int
     neighbours: npt.NDArray[np.int32]
@@ -328,7 +333,13 @@ def _squares(starts, values, out):  # type: ignore[no-untyped-def]
 
 @dataclass(frozen=True, eq=False)
 class VecchiaPrecision:
-    """The precision M = U Uᵀ of some places, by the rows of U; made by `vecchia`."""
+    """The precision M = U Uᵀ of some places, by the rows of U; made by `vecchia`.
+
+    >>> x = np.linspace(0.0, 3.0, 40)
+    >>> precision = vecchia(lambda i, j: np.exp(-np.abs(x[i] - x[j])), make_graph(x[:, None], k=3))
+    >>> precision.d, precision.U.nnz, precision.product(np.ones(40)).shape
+    (40, 154, (40,))
+    """
 
     pattern: Pattern
     values: FloatArray

@@ -2,10 +2,13 @@
 
 A prior knows its density p(x) on its support and a coordinate u without bounds in which a chain walks:
 
-    support    x(u)                          log |dx/du|
-    (0, ∞)     exp u                         u
-    [a, b]     a + (b - a) / (1 + exp(-u))   log(b - a) - log(1 + exp(-u)) - log(1 + exp u)
-    (-π, π]    u, wrapped                    0
+=======  ===========================  ====================================================
+support  x(u)                         ``log |dx/du|``
+=======  ===========================  ====================================================
+(0, ∞)   exp u                        u
+[a, b]   a + (b - a) / (1 + exp(-u))  log(b - a) - log(1 + exp(-u)) - log(1 + exp u)
+(-π, π]  u, wrapped                   0
+=======  ===========================  ====================================================
 
 so that ``log_density(from_unconstrained(u)) + log_jacobian(u)`` is the log density of u, for any finite u.
 Densities are normalised, and -inf outside the support. The half-line is open: its priors have no density at

@@ -28,6 +28,8 @@ class Prior(ABC):
     [0.368, 1.0, 2.718]
     >>> HalfNormal(1).size, Fixed(1).size
     (1, 0)
+    >>> round(HalfNormal(1).typical(), 3), HalfNormal(1).sample(np.random.default_rng(1), 3).shape
+    (0.674, (3,))
     """
 
     @abstractmethod
@@ -104,7 +106,7 @@ class Prior(ABC):
         return as_result(x)
 
     def log_jacobian(self, u: ArrayLike | float) -> FloatOrArray:
-        """Log |dx/du| of :meth:`from_unconstrained`."""
+        """Log ``|dx/du|`` of :meth:`from_unconstrained`."""
         lower, upper = self._ends()
         if isinstance(u, float) and math.isinf(upper):
             return u

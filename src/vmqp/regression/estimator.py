@@ -23,8 +23,8 @@ class CircularRegressor(PosteriorRegressor):
     `fit` checks and keeps the data. The chains run when new places are known, in `posterior`, for they belong to the
     model: predictions at a place depend on which other places are asked for.
 
-    Parameters
-    ----------
+    **Parameters**
+
     period
         Of the angles: 2π, 360, 24, … or a word such as "degrees" or "hours". Use 180 for axes without a head.
     kernel
@@ -66,8 +66,6 @@ class CircularRegressor(PosteriorRegressor):
     workers, checkpoint, progress, until, time_limit, dtype
         As in `vmqp.run.run_chains`.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> X = np.linspace(0.0, 4.0, 9)[:, None]
     >>> y = np.mod(80.0 * X[:, 0] + 300.0, 360.0)
@@ -75,6 +73,10 @@ class CircularRegressor(PosteriorRegressor):
     >>> regressor = CircularRegressor(period=360, kernel=kernel, concentration=0, progress=False).fit(X, y)
     >>> regressor.predict([[2.25]]).round(-1)
     array([120.])
+    >>> regressor.sample([[2.25]], 10).shape, regressor.posterior([[2.25]]).interval(0.9).shape
+    ((10, 1), (1, 2))
+    >>> regressor.score([[2.25]], [120.0]) > -0.1  # minus the mean CRPS: 0 is perfect, −0.5 knows nothing
+    True
     """
 
     drift: str = "auto"

@@ -44,8 +44,8 @@ def report(
 ) -> Path:
     """Write a report of a posterior: one HTML file that needs nothing else.
 
-    Parameters
-    ----------
+    **Parameters**
+
     posterior
         What :func:`vmqp.regress` returned.
     path
@@ -65,13 +65,11 @@ def report(
     compass
         Whether 0 is north and angles run clockwise in pictures.
 
-    Returns
-    -------
+    **Returns**
+
     pathlib.Path
         The file.
 
-    Examples
-    --------
     >>> import tempfile, warnings
     >>> import vmqp
     >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [350.0, 5.0, 20.0, 30.0]
@@ -80,9 +78,7 @@ def report(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     report(post, Path(folder, "report.html"), title="Wind along the road").name
     'report.html'
-    >>> make_content(post).title
-    'Predicted directions at 1 place'
-    """
+    """  # noqa: D405, D407, D411  # "notes" is a parameter and no section
     check_writable(Path(path))
     content = make_content(
         posterior,
@@ -108,7 +104,15 @@ def make_content(
     probability: float = 0.9,
     compass: bool = False,
 ) -> Content:
-    """All that :func:`report` says, before it is a page; its parameters, and its example, are those of `report`."""
+    """All that :func:`report` says, before it is a page; its parameters are those of `report`.
+
+    >>> import vmqp
+    >>> fixed = {"period": 360, "kernel": "2.0 * exponential(3.0)", "concentration": 0}  # nothing is learned
+    >>> post = vmqp.regress([[0.0], [1.0]], [350.0, 5.0], [[0.5]], **fixed, chains=1, draws=50, progress=False)
+    >>> content = make_content(post)
+    >>> content.title, content.verdict.trusted  # one chain cannot say whether it has converged
+    ('Predicted directions at 1 place', False)
+    """
     m = posterior.X_new.shape[0]
     if not m:
         raise InputError("The posterior has no new places, so there is nothing to report; give X_new.")

@@ -201,7 +201,11 @@ class Term:
 
 @dataclass(frozen=True)
 class Call:
-    """How to get the same numbers again: the language ("Python", "shell") and the exact text."""
+    """How to get the same numbers again: the language ("Python", "shell") and the exact text.
+
+    >>> Call("shell", "vmqp predict stations.csv --angle dir").language
+    'shell'
+    """
 
     language: str
     text: str

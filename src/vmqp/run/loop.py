@@ -57,8 +57,8 @@ def run_chains(
     The draws depend on the task, the seed and the number of draws, not on how they are computed: executor, workers,
     chunks and interruptions make no difference to any bit.
 
-    Parameters
-    ----------
+    **Parameters**
+
     task
         What to run (`vmqp.chain.Task`).
     chains, draws
@@ -87,15 +87,13 @@ def run_chains(
     memory
         Refuse a run whose draws need more bytes; a quarter of the machine's memory if not given.
 
-    Returns
-    -------
+    **Returns**
+
     xarray.DataTree
         Groups ``posterior``, ``sample_stats``, ``observed_data`` and ``constant_data``. The attribute ``stopped`` says
         why the run ended: "draws", "converged", "time limit", "interrupted" or "checkpoint failed". All chains have
         the same number of draws.
 
-    Examples
-    --------
     A chain that counts its iterations:
 
     >>> import numpy as np

@@ -19,8 +19,8 @@ _GROWTH = 5  # a round adds a fifth: at most that much is drawn in vain, and few
 class Converged:
     """Stop when the chains agree and have drawn enough.
 
-    Parameters
-    ----------
+    **Parameters**
+
     rhat
         R-hat of every parameter must be below.
     rhat_angles
@@ -30,8 +30,6 @@ class Converged:
     first
         Draws of each chain after which the rule is asked for the first time; R-hat of fewer than 100 says little.
 
-    Examples
-    --------
     >>> Converged()
     Converged(rhat=1.01, rhat_angles=1.02, ess=400, first=100)
     """

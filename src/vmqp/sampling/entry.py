@@ -42,8 +42,8 @@ def sample_angles(
     This is the posterior of a von Mises quasi-process, ``eq:conditional_density``; with a coupling of −J between
     neighbours it is the XY model of statistical physics.
 
-    Parameters
-    ----------
+    **Parameters**
+
     coupling
         Any symmetric (m, m) matrix, as an array or a SciPy sparse matrix. Its diagonal does not matter.
     field
@@ -62,16 +62,14 @@ def sample_angles(
         The same seed gives the same draws.
     initial
         Shape (m,): angles to start from.
-    **sampler_options
+    ``**sampler_options``
         The options of the sampler, named above.
 
-    Returns
-    -------
+    **Returns**
+
     array of shape (draws, m)
         Angles in radians, in (−π, π].
 
-    Examples
-    --------
     Two angles that pull together, the first of them towards 0:
 
     >>> import numpy as np
@@ -104,12 +102,10 @@ def sample_angles_batch(
 
     The arguments are those of :func:`sample_angles`; ``initial`` may have shape (m,) or (chains, m).
 
-    Returns
-    -------
+    **Returns**
+
     array of shape (chains, draws, m)
 
-    Examples
-    --------
     >>> import numpy as np
     >>> import vmqp
     >>> ring = -np.roll(np.eye(6), 1, axis=0)
@@ -121,7 +117,15 @@ def sample_angles_batch(
 
 
 def build_sampler(name: str, target: Target, options: dict[str, Any]) -> Sampler:
-    """The sampler of that name for a target, its options checked."""
+    """The sampler of that name for a target, its options checked.
+
+    >>> target = make_target([[0.0, -2.0], [-2.0, 0.0]], [[1.0, 0.0], [0.0, 0.0]])
+    >>> build_sampler("heatbath", target, {"overrelax": 2}).name
+    'heatbath'
+    >>> build_sampler("heatbath", target, {"step_size": 0.1})
+    Traceback (most recent call last):
+    vmqp.errors.InputError: sampler 'heatbath' has no option 'step_size': it takes overrelax.
+    """
     if not isinstance(name, str) or name not in SAMPLERS:
         raise InputError(f"sampler is {name!r}, but the choices are {', '.join(map(repr, SAMPLERS))}.")
     known = [p for p in inspect.signature(SAMPLERS[name].__init__).parameters if p not in _INTERNAL]

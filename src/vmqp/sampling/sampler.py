@@ -19,7 +19,14 @@ Streams = npt.NDArray[np.uint64]
 
 
 class State(NamedTuple):
-    """Where C chains of m angles stand."""
+    """Where C chains of m angles stand.
+
+    >>> from vmqp.sampling import build_sampler, make_target, seed_streams
+    >>> sampler = build_sampler("heatbath", make_target(np.zeros((3, 3)), np.zeros((3, 2))), {})
+    >>> state = sampler.init(seed_streams(1, 2))
+    >>> state.x.shape, int(state.steps)
+    ((2, 2, 3), 0)
+    """
 
     x: Array
     """Unit vectors, shape (2, C, m): all cosines, then all sines."""
@@ -32,14 +39,31 @@ class State(NamedTuple):
 
 
 class Info(NamedTuple):
-    """What happened in a step."""
+    """What happened in a step.
+
+    >>> from vmqp.sampling import build_sampler, make_target, seed_streams
+    >>> sampler = build_sampler("heatbath", make_target(np.zeros((3, 3)), np.zeros((3, 2))), {})
+    >>> rng = seed_streams(1, 2)
+    >>> state, info = sampler.step(rng, sampler.init(rng))
+    >>> info.acceptance
+    array([1., 1.])
+    """
 
     acceptance: Array
     """Probability of acceptance, one for each chain; 1 where nothing can be rejected."""
 
 
 class Sampler(ABC):
-    """A way to draw angles from a target. To add one, write ``step``; override ``run`` only for speed."""
+    """A way to draw angles from a target. To add one, write ``step``; override ``run`` only for speed.
+
+    >>> from vmqp.sampling import build_sampler, make_target, seed_streams
+    >>> target = make_target([[0.0, -2.0], [-2.0, 0.0]], [[1.0, 0.0], [0.0, 0.0]])
+    >>> sampler, rng = build_sampler("hybrid", target, {}), seed_streams(1, 4)
+    >>> state = sampler.warm_up(rng, sampler.init(rng), 20)
+    >>> state, angles = sampler.run(rng, state, draws=10)
+    >>> angles.shape
+    (4, 10, 2)
+    """
 
     name: ClassVar[str]
     default_warmup: ClassVar[int] = 200

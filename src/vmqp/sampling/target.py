@@ -39,11 +39,19 @@ class Sparse(NamedTuple):
 
 
 class Target(NamedTuple):
-    """The density to sample: hollow coupling, its former diagonal, and the field as two rows (cos, sin)."""
+    """The density to sample: hollow coupling, its former diagonal, and the field as two rows (cos, sin).
+
+    >>> target = make_target([[5.0, -1.0], [-1.0, 5.0]], [[1.0, 0.0], [0.0, 2.0]])
+    >>> target.size, target.diagonal, target.useful_diagonal()
+    (2, array([5., 5.]), array([1.5, 1.5]))
+    """
 
     coupling: Dense | Sparse | Rooted
+    """Q with a zero diagonal, as a full matrix, compressed rows, or a root."""
     diagonal: Array
+    """What stood on the diagonal of Q, (m,)."""
     field: Array
+    """ρ, (2, m)."""
     order: npt.NDArray[np.int32] | None = None
     """Of the rows of a root, for triangular systems."""
 

@@ -32,8 +32,8 @@ def crps(
 ) -> FloatArray:
     """Circular continuous ranked probability score of each place, (m,); smaller is better.
 
-    Parameters
-    ----------
+    **Parameters**
+
     draws, truth
         Angles in radians, (draws, m) and (m,).
     distance

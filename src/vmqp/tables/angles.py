@@ -27,7 +27,12 @@ __all__ = ["AngleRange", "read_angles", "read_truth"]
 
 @dataclass(frozen=True)
 class AngleRange:
-    """A period and where it is cut: [0, P), or centred, (−P/2, P/2]."""
+    """A period and where it is cut: [0, P), or centred, (−P/2, P/2].
+
+    >>> radians, range = read_angles([-170, 20], period="degrees")
+    >>> range.period, range.centred, range.unit
+    (360.0, True, 'degrees')
+    """
 
     period: float
     centred: bool

@@ -31,7 +31,12 @@ __all__ = ["Table", "constant_columns", "read_inputs", "read_new_inputs"]
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Checked inputs: finite floats, (rows, columns), at least one of each."""
+    """Checked inputs: finite floats, (rows, columns), at least one of each; made by `read_inputs`.
+
+    >>> table = read_inputs([[8.1, 50.0], [9.9, 52.5]])
+    >>> table.values.shape, table.names, table.kind
+    ((2, 2), None, 'numpy')
+    """
 
     values: FloatArray
     names: tuple[str, ...] | None  # None for plain arrays

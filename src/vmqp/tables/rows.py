@@ -30,7 +30,12 @@ __all__ = ["Chosen", "Rows", "choose", "complete_rows"]
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The complete rows of some columns."""
+    """The complete rows of some columns; made by `complete_rows`.
+
+    >>> rows = complete_rows(pd.DataFrame({"lon": [8.1, None], "lat": [50.0, 52.5]}), ["lon", "lat"])
+    >>> rows.kept.tolist(), rows.sentences()
+    ([0], ("1 of 2 rows was dropped because 'lon' is blank.",))
+    """
 
     frame: pd.DataFrame  # numbers as numbers, text without blanks around it; rows numbered anew
     kept: NDArray[np.intp]  # their row numbers in the file, from 0
@@ -47,7 +52,12 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
-    """Inputs and angles of the complete rows of a file."""
+    """Inputs and angles of the complete rows of a file; made by `choose`.
+
+    >>> chosen = choose(pd.DataFrame({"lon": [8.1, 9.9], "dir": [350.0, 10.0]}), "dir")
+    >>> list(chosen.inputs), chosen.angles.tolist(), chosen.dropped
+    (['lon'], [350.0, 10.0], ())
+    """
 
     inputs: pd.DataFrame
     angles: FloatArray

@@ -28,8 +28,8 @@ class CosineSineGP(Baseline):
     Columns are standardised inside, and the mean of the pairs is subtracted. After `fit`, ``kernel_`` is the kernel
     with its parameters.
 
-    Parameters
-    ----------
+    **Parameters**
+
     period
         Of the angles, as in `vmqp.CircularRegressor`.
     nu

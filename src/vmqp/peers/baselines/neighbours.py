@@ -24,8 +24,8 @@ class CircularNeighbours(Baseline):
 
     After `fit`, ``k_`` is the number of neighbours.
 
-    Parameters
-    ----------
+    **Parameters**
+
     period
         Of the angles, as in `vmqp.CircularRegressor`.
     k

@@ -31,8 +31,8 @@ class TanHalfRegression(Baseline):
     Columns are standardised inside. After `fit`, ``slopes_`` holds β of the standardised columns, ``direction_`` μ in
     radians, ``concentration_`` κ.
 
-    Parameters
-    ----------
+    **Parameters**
+
     period
         Of the angles, as in `vmqp.CircularRegressor`.
     starts
