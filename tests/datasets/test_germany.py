@@ -9,12 +9,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from vmqp.datasets import germany, read_wind, wind_germany
+from vmqp.datasets import download, germany, read_wind, wind_germany
 from vmqp.errors import InputError
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data" / "wind_germany.csv"
 CONTENT = b"SDO_CODE,Longitude,Latitude,dir\n368,9.924809,52.815233,-3.14159\n5319,9.707645,47.916658,-2.967057075\n"
 HASH = hashlib.sha256(CONTENT).hexdigest()
+
+
+@pytest.fixture(autouse=True)
+def no_pauses(monkeypatch):
+    monkeypatch.setattr(download, "FIRST_PAUSE", 0.0)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from scipy import stats
 
 from vmqp import circle
 from vmqp.datasets import WindField, wind_field
-from vmqp.datasets.windfield import _concentration
+from vmqp.datasets.noise import concentration
 from vmqp.errors import InputError
 
 FIELD = wind_field()
@@ -96,7 +96,7 @@ def test_noise_is_von_mises_of_the_deviation_asked_for(deviation):
     """Kolmogorov-Smirnov, and the mean cosine exp(−s²/2) within five standard errors: 2 in a million by chance."""
     field = wind_field(stations=5000, seed=3, noise_sd=deviation)
     noise = np.radians(errors(field.frame, field))
-    assert stats.kstest(noise, stats.vonmises(_concentration(math.radians(deviation))).cdf).pvalue > 1e-6
+    assert stats.kstest(noise, stats.vonmises(concentration(math.radians(deviation))).cdf).pvalue > 1e-6
     cosines = np.cos(noise)
     expected = math.exp(-(math.radians(deviation) ** 2) / 2)
     assert abs(cosines.mean() - expected) < 5 * cosines.std() / math.sqrt(5000)
@@ -105,13 +105,13 @@ def test_noise_is_von_mises_of_the_deviation_asked_for(deviation):
 def test_noise_of_another_deviation_would_be_seen():
     field = wind_field(stations=5000, seed=3, noise_sd=10.0)
     noise = np.radians(errors(field.frame, field))
-    assert stats.kstest(noise, stats.vonmises(_concentration(math.radians(12.0))).cdf).pvalue < 1e-6
+    assert stats.kstest(noise, stats.vonmises(concentration(math.radians(12.0))).cdf).pvalue < 1e-6
 
 
 @pytest.mark.parametrize("deviation", [0.01, 0.0499, 0.0501, 0.3, 1.0, 2.0])
 def test_concentration_has_the_deviation(deviation):
     grid = np.linspace(-np.pi, np.pi, 200_001)
-    weights = np.exp(_concentration(deviation) * (np.cos(grid) - 1))
+    weights = np.exp(concentration(deviation) * (np.cos(grid) - 1))
     lost = (weights * (1 - np.cos(grid))).sum() / weights.sum()
     assert math.sqrt(-2 * math.log1p(-lost)) == pytest.approx(deviation, rel=1e-5)
 

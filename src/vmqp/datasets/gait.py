@@ -26,7 +26,19 @@ _RUNNING = ("subject", "cycle_pct", "hip_sagittal_deg", "knee_sagittal_deg", "an
 
 @dataclass(frozen=True, eq=False)
 class Gait:
-    """Curves of three joint angles over the cycle; made by `read_gait` or `generated_gait`."""
+    """Curves of three joint angles over the cycle; made by `read_gait` or `generated_gait`.
+
+    >>> from vmqp.datasets import generated_gait
+    >>> gait = generated_gait(gradients=(0, 10), points=4)
+    >>> gait
+    Gait(by='gradient', generated=True)
+    >>> gait.curve("10 %")[["group", "level", "cycle_pct"]]
+      group  level  cycle_pct
+    0  10 %    2.0       25.0
+    1  10 %    2.0       50.0
+    2  10 %    2.0       75.0
+    3  10 %    2.0      100.0
+    """
 
     frame: pd.DataFrame = field(repr=False)
     """One row for a curve and a phase: group, level, cycle_pct, and hip, knee and ankle in degrees."""

@@ -9,15 +9,15 @@ authors published it, with each of the two usual ends of a line: its text is kno
 
 import hashlib
 import os
-import tempfile
 from collections.abc import Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from vmqp.datasets.download import fetch, load_pooch
+from vmqp.datasets.kept import file_hash
 from vmqp.errors import InputError
 from vmqp.tables import complete_rows, read_file
 from vmqp.tables.words import listed
@@ -35,7 +35,8 @@ WIND_HASHES = (
 _NEEDED = ("longitude", "latitude", "dir_rad")
 _OPTIONAL = ("elevation_m",)
 _ALSO = {"dir": "dir_rad"}  # as the paper's authors call it
-_TIMEOUT = 30.0  # seconds without an answer
+_LARGEST = 10_000_000  # bytes; the published file has some 10,000
+_ADVICE = "try again later, or get the file yourself and give its path (--data FILE on the command line)"
 
 
 def read_wind(path: str | os.PathLike[str], *, columns: Sequence[str] = ()) -> pd.DataFrame:
@@ -90,21 +91,28 @@ def wind_germany(
     sha256: str | Sequence[str] = WIND_HASHES,
     cache: str | os.PathLike[str] | None = None,
 ) -> pd.DataFrame:
-    """Return the wind directions of the paper, as `read_wind` does: from a file, else from the address of its code.
+    r"""Return the wind directions of the paper, as `read_wind` does: from a file, else from the address of its code.
 
     A download needs the package pooch (``pip install "vmqp[data]"``) and is kept in the user's cache, or in the
     directory `cache`, so that it is made once. It must have the SHA-256 that is known, or one of those given; there is
     no download without one. Give `url` and `sha256` together for a copy of your own. The published file has
     no elevations.
+
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "wind.csv"
+    ...     _ = path.write_text("longitude,latitude,dir_rad\n9.9,52.8,0.0\n9.7,47.9,-1.5708\n")
+    ...     wind_germany(path)["dd10_deg"].tolist()
+    [180.0, 90.0]
     """
     if path is not None:
         return read_wind(path)
     known = _read_hashes(sha256)
-    pooch = _pooch()
+    pooch = load_pooch()
     folder = Path(pooch.os_cache("vmqp")) if cache is None else Path(cache)
     kept = folder / f"wind-{hashlib.sha256(' '.join((url, *known)).encode()).hexdigest()[:16]}.csv"
-    if not (kept.is_file() and _hash(kept) in known):
-        _download(pooch, url, known, kept)
+    if not (kept.is_file() and file_hash(kept) in known):
+        _fetch(url, known, kept)
     return read_wind(kept)
 
 
@@ -133,46 +141,10 @@ def _read_hashes(sha256: Any) -> tuple[str, ...]:
     return hashes
 
 
-def _pooch() -> Any:
-    try:
-        return import_module("pooch")
-    except ImportError:
-        raise InputError(
-            'downloads need the package pooch, which is not installed: run pip install "vmqp[data]", or give the path '
-            "of the file (--data FILE on the command line)."
-        ) from None
+def _fetch(url: str, known: Sequence[str], target: Path) -> None:
+    def check(file: Path) -> None:
+        found = file_hash(file)
+        if found not in known:
+            raise InputError(f"its SHA-256 is {found}, and not {' or '.join(known)}.")
 
-
-def _hash(file: Path) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()
-
-
-def _download(pooch: Any, url: str, known: Sequence[str], target: Path) -> None:
-    """Fetch a file beside its place, check it, and only then move it there."""
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=target.parent, prefix="download-") as folder:
-            file = Path(folder) / "wind.csv"
-            pooch.HTTPDownloader(timeout=_TIMEOUT)(url, str(file), None)
-            found = _hash(file)
-            if found not in known:
-                raise InputError(
-                    f"what was downloaded from {url} is not the file that was asked for: its SHA-256 is {found}, and "
-                    f"not {' or '.join(known)}. It was thrown away. Get the file yourself and give its path."
-                )
-            os.replace(file, target)
-    except (
-        OSError,
-        ValueError,
-    ) as error:  # those of requests are OSErrors, a malformed address is a ValueError
-        if isinstance(error, InputError):
-            raise
-        raise InputError(
-            f"{url} could not be downloaded ({_said(error)}): try again later, or get the file yourself and give its "
-            "path (--data FILE on the command line)."
-        ) from error
-
-
-def _said(error: BaseException) -> str:
-    text = " ".join(str(error).split())
-    return f"{type(error).__name__}: {text[:200]}" if text else type(error).__name__
+    fetch(url, target, check=check, largest=_LARGEST, advice=_ADVICE)

@@ -44,7 +44,14 @@ _LARGEST_SHARE = 0.5  # beyond it there would be fewer hours than are needed to 
 
 @dataclass(frozen=True, eq=False)
 class HourlyWind:
-    """Hourly directions with gaps; made by `hourly_wind`."""
+    """Hourly directions with gaps; made by `hourly_wind`.
+
+    >>> wind = hourly_wind(hours=200, gap_share=0.1, seed=1)
+    >>> wind
+    HourlyWind(gap_share=0.1, seed=1)
+    >>> len(wind.frame), len(wind.observed), len(wind.gaps), wind.truth.shape
+    (200, 180, 20, (200,))
+    """
 
     frame: pd.DataFrame = field(repr=False)
     """One row an hour: hour, direction (nan in gaps)."""

@@ -18,10 +18,10 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq
-from scipy.special import expit, i0e, i1e
+from scipy.special import expit
 
 from vmqp.circle import FloatArray, FloatOrArray, as_result, check_angles, wrapped
+from vmqp.datasets.noise import read_deviation, von_mises_noise
 from vmqp.errors import InputError
 
 __all__ = ["WindField", "wind_field"]
@@ -95,7 +95,14 @@ class _Flow:
 
 @dataclass(frozen=True, eq=False)
 class WindField:
-    """Stations, held-out stations and a grid in a wind field; made by `wind_field`."""
+    """Stations, held-out stations and a grid in a wind field; made by `wind_field`.
+
+    >>> field = wind_field(stations=50, held_out=10, grid=(6, 4), seed=1)
+    >>> field
+    WindField(grid_shape=(6, 4), centre=(10.3916, 51.0817), noise_sd=10.0, seed=1)
+    >>> len(field.frame), field.held_out.columns.tolist()
+    (50, ['station', 'longitude', 'latitude', 'direction', 'true_direction'])
+    """
 
     frame: pd.DataFrame = field(repr=False)
     """Stations to learn from: station, longitude, latitude, direction (observed)."""
@@ -162,16 +169,13 @@ def wind_field(
     counts = _whole(stations, "stations", 1), _whole(held_out, "held_out", 0)
     shape = _grid_shape(grid)
     seed = _whole(seed, "seed", 0)
-    if not 0 <= noise_sd <= 120:
-        raise InputError(
-            f"noise_sd must lie between 0 and 120 degrees but is {noise_sd!r}; give 10, for example."
-        )
+    deviation = read_deviation(noise_sd, "noise_sd", 360.0, "degrees")
     weather, place, noise = (np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(3))
 
     flow = _Flow.draw(weather)
     longitude, latitude = _places(place, sum(counts), flow).T
     true = _coming_from(*flow.velocity(longitude, latitude))
-    observed = wrapped(true + _noise(noise, true.size, noise_sd), 360.0, 0.0)
+    observed = wrapped(true + von_mises_noise(noise, true.size, deviation, 360.0), 360.0, 0.0)
     digits = len(str(sum(counts)))
     table = pd.DataFrame(
         {
@@ -188,7 +192,7 @@ def wind_field(
         grid=_cells(shape, flow),
         grid_shape=shape,
         centre=flow.centre,
-        noise_sd=float(noise_sd),
+        noise_sd=deviation,
         seed=seed,
         _flow=flow,
     )
@@ -226,23 +230,6 @@ def _cells(shape: tuple[int, int], flow: _Flow) -> pd.DataFrame:
     longitude, latitude = np.tile(east, rows), np.repeat(north, columns)
     true = _coming_from(*flow.velocity(longitude, latitude))
     return pd.DataFrame({"longitude": longitude, "latitude": latitude, "true_direction": true})
-
-
-def _noise(rng: Generator, size: int, deviation: float) -> FloatArray:
-    """Von Mises noise of a circular standard deviation, all in degrees."""
-    if deviation == 0:
-        return np.zeros(size)
-    return np.degrees(rng.vonmises(0.0, _concentration(math.radians(deviation)), size))
-
-
-def _concentration(deviation: float) -> float:
-    """Return the κ whose resultant length R = I₁(κ)/I₀(κ) has √(−2 log R) = deviation, in radians."""
-    # From the asymptotic series of I₁/I₀.
-    large = 1 / deviation**2 + 0.5
-    if deviation < 0.05:
-        return large
-    length = math.exp(-(deviation**2) / 2)
-    return float(brentq(lambda kappa: i1e(kappa) / i0e(kappa) - length, 0.0, 2 * large))
 
 
 def _whole(value: Any, name: str, least: int) -> int:
