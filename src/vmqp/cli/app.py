@@ -11,6 +11,7 @@ import typer
 
 from vmqp._version import __version__
 from vmqp.cli import arguments as a
+from vmqp.cli.data_app import data
 from vmqp.errors import VmqpError
 
 __all__ = ["app", "main"]
@@ -27,6 +28,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.add_typer(data)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
