@@ -1,6 +1,7 @@
 """A server on this machine that answers as it is told: well, badly, or badly first and then well."""
 
 import threading
+import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -8,19 +9,27 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 @dataclass
 class Answer:
-    """What is sent; `announced` is another length than the body has, and -1 is none at all."""
+    """What is sent; `announced` is another length than the body has, and -1 is none at all.
+
+    With a `pause`, in seconds, there is one after each byte.
+    """
 
     body: bytes = b""
     status: int = 200
     announced: int | None = None
     headers: dict = field(default_factory=dict)
+    pause: float = 0.0
 
 
 class Files:
-    """`answers` has, for a path, bytes, an `Answer`, or a list of them whose last one stays; `asked` are the paths."""
+    """`answers` has, for a path, bytes, an `Answer`, or a list of them whose last one stays; `asked` are the paths.
+
+    `dribbled` counts the bytes that were sent one by one.
+    """
 
     def __init__(self):
         self.answers, self.asked, self.url = {}, [], ""
+        self.dribbled = 0
         self._lock = threading.Lock()
 
     def answer(self, path):
@@ -46,7 +55,16 @@ def serve():
             if length >= 0:
                 self.send_header("Content-Length", str(length))
             self.end_headers()
-            self.wfile.write(answer.body)
+            if not answer.pause:
+                self.wfile.write(answer.body)
+                return
+            for byte in answer.body:
+                try:
+                    self.wfile.write(bytes([byte]))
+                except OSError:  # nobody listens any more
+                    return
+                files.dribbled += 1
+                time.sleep(answer.pause)
 
         def log_message(self, *_):
             pass

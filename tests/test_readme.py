@@ -9,7 +9,9 @@ import pytest
 from vmqp.sampling import SAMPLERS
 
 ROOT = Path(__file__).resolve().parents[1]
-DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+FOLDERS = ("", "howto", "explanation")
+PAGES = [file for folder in FOLDERS for file in sorted((ROOT / "docs" / folder).glob("*.md"))]
+DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *PAGES]
 NAMES = [document.relative_to(ROOT).as_posix() for document in DOCUMENTS]
 _BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\(([^)#]+)(?:#[^)]*)?\)")

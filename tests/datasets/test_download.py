@@ -1,15 +1,18 @@
 """Downloads, from a server on this machine that answers badly: tried again or not, and nothing is left behind."""
 
 import threading
+import time
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
 from file_server import Answer, left_in, serve
-from vmqp.datasets import batch, download
+from vmqp.datasets import batch, download, receiver
 from vmqp.datasets.batch import Job, fetch_all
 from vmqp.datasets.download import fetch
 from vmqp.datasets.kept import TEMPORARY, remember, unchanged
+from vmqp.datasets.receiver import Receiver
 from vmqp.errors import InputError
 
 pytest.importorskip("pooch", reason='downloads need pooch: pip install "vmqp[data]"')
@@ -143,9 +146,10 @@ def test_redirects_are_followed_but_not_out_of_the_web(files, tmp_path):
 
 
 def test_an_encrypted_address_does_not_lead_to_a_plain_one():
-    receiver = download._Receiver(None, "https://example.org/a", 10, None, None)
-    with pytest.raises(InputError, match="not encrypted"):
-        receiver.hear(SimpleNamespace(url="http://example.org/a", headers={}, ok=True))
+    for address in ("https://example.org/a", "HTTPS://example.org/a"):
+        listener = Receiver(None, address, 10, None, None)
+        with pytest.raises(InputError, match="not encrypted"):
+            listener.hear(SimpleNamespace(url="http://example.org/a", headers={}, ok=True))
 
 
 def test_an_interrupt_leaves_nothing(files, tmp_path):
@@ -156,6 +160,55 @@ def test_an_interrupt_leaves_nothing(files, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         download.receive(f"{files.url}/a", tmp_path / "a", tell=interrupt)
     assert left_in(tmp_path) == []
+
+
+DRIBBLE = Answer(BODY[:600], pause=0.05)  # half a minute
+
+
+@pytest.mark.parametrize("announced", [None, -1], ids=["of known size", "of unknown size"])
+def test_a_server_that_sends_next_to_nothing_is_given_up(files, tmp_path, monkeypatch, announced):
+    monkeypatch.setattr(receiver, "SLOW", 0.3)
+    files.answers["/a"] = replace(DRIBBLE, announced=announced)
+    with pytest.raises(InputError, match=r"fewer than 10,000 bytes came in 0\.3 seconds"):
+        fetch(f"{files.url}/a", tmp_path / "a")
+    assert files.asked == ["/a"] * 3
+    assert files.dribbled < 300
+    assert left_in(tmp_path) == []
+
+
+def test_a_slow_server_that_sends_enough_is_waited_for(files, tmp_path, monkeypatch):
+    monkeypatch.setattr(receiver, "SLOW", 0.5)
+    monkeypatch.setattr(receiver, "LEAST", 1)
+    monkeypatch.setattr(download, "_CHUNK", 4)
+    files.answers["/a"] = Answer(BODY[:80], pause=0.02)
+    assert fetch(f"{files.url}/a", tmp_path / "a").read_bytes() == BODY[:80]
+
+
+@pytest.mark.parametrize("announced", [None, -1], ids=["of known size", "of unknown size"])
+def test_ctrl_c_hangs_up_on_a_slow_server(files, tmp_path, monkeypatch, announced):
+    def interrupt(waiting, **_):
+        while not files.dribbled:
+            time.sleep(0.01)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(batch, "wait", interrupt)
+    files.answers["/a"] = replace(DRIBBLE, announced=announced)
+    with pytest.raises(KeyboardInterrupt):
+        fetch_all([Job(f"{files.url}/a", tmp_path / "a")])
+    assert files.dribbled < 300
+    assert left_in(tmp_path) == []
+
+
+@pytest.mark.parametrize("answer", [Answer(b"", 404), BODY], ids=["not there", "refused"])
+def test_passwords_are_not_shown(files, tmp_path, answer):
+    def refuse(_):
+        raise InputError("it is not.")
+
+    files.answers["/a"] = answer
+    address = files.url.replace("//", "//me:secret@")
+    with pytest.raises(InputError, match=r"127\.0\.0\.1") as caught:
+        fetch(f"{address}/a", tmp_path / "a", check=refuse)
+    assert "secret" not in str(caught.value)
 
 
 def test_a_folder_that_cannot_be_made(files, tmp_path):

@@ -1,14 +1,13 @@
 """Files of one's own: what a row means, which file is believed, clocks, and files that are broken."""
 
-import io
-import zipfile
 from datetime import UTC, datetime, timedelta, timezone
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from dwd_files import HEAD, LIST, archive, line, member, product, row, station_list, write_folder, zipped
+from dwd_broken import BROKEN, GOOD
+from dwd_files import LIST, archive, line, member, product, station_list, write_folder, zipped
 from vmqp.datasets import dwd
 from vmqp.datasets.dwd import archive as archives
 from vmqp.errors import InputError
@@ -245,64 +244,6 @@ def test_some_stations(tmp_path):
             dwd.snapshot(TIME, folder=folder, stations=wrong)
 
 
-def cut(content, keep):
-    return content[:keep]
-
-
-def locked():
-    content = bytearray(archive(1, [(STAMP, "4.1", "230")]))
-    # The flag of encryption, in each head and in the central directory.
-    for mark, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
-        start = 0
-        while (found := content.find(mark, start)) >= 0:
-            content[found + offset] |= 1
-            start = found + 4
-    return bytes(content)
-
-
-def flipped():
-    """Stored, not packed, so that only the checksum tells."""
-    text = product(1, [(STAMP, "4.1", "230")]).encode()
-    plain = io.BytesIO()
-    with zipfile.ZipFile(plain, "w", zipfile.ZIP_STORED) as file:
-        file.writestr(member(1), text)
-    return plain.getvalue().replace(b"4.1; 230", b"4.1; 240", 1)
-
-
-GOOD = archive(1, [(STAMP, "4.1", "230")])
-BROKEN = {
-    "cut short": (cut(GOOD, len(GOOD) // 2), "broken or cut short"),
-    "empty": (b"", "the file is empty"),
-    "a page": (b"<!DOCTYPE html><html>503</html>", "a web page and not an archive"),
-    "something else": (b"\x89PNG....", "not a zip archive"),
-    "no product": (zipped({"Metadaten_x.txt": "x"}), r"should hold one file produkt.*'Metadaten_x.txt'"),
-    "two products": (zipped({member(1): HEAD, member(1, "now"): HEAD}), "holds 2"),
-    "of another station": (archive(2, [(STAMP, "4.1", "230")]), "should hold rows of station 00001"),
-    "rows of another station": (zipped({member(1): product(2, [(STAMP, "4.1", "230")])}), "of station 00001"),
-    "outside": (zipped({f"../{member(1)}": product(1, [])}), "land outside its folder"),
-    "outside, other": (zipped({"..\\..\\x.txt": "", member(1): product(1, [])}), "land outside its folder"),
-    "absolute": (zipped({"/etc/x.txt": "", member(1): product(1, [])}), "land outside its folder"),
-    "locked": (locked(), "encrypted"),
-    "changed": (flipped(), "broken or cut short.*CRC"),
-    "no rows at all": (zipped({member(1): ""}), "product is empty"),
-    "wrong header": (archive(1, [], head="STATIONS_ID;MESS_DATUM;QN;TT_10;eor"), "no column FF_10"),
-    "page inside": (zipped({member(1): "<html></html>"}), "no column STATIONS_ID"),
-    "fewer fields": (zipped({member(1): f"{HEAD}\n1;{STAMP};3;4.1\n"}), "should have 6 fields"),
-    "cut row": (zipped({member(1): product(1, [(STAMP, "4.1", "230")]) + "          1;20240"}), "6 fields"),
-    "words": (
-        zipped({member(1): f"{HEAD}\n{row(1, STAMP, 'calm', '230')}\n"}),
-        "cannot be read: FF_10 and DD_10",
-    ),
-    "blank": (
-        zipped({member(1): f"{HEAD}\n{row(1, STAMP, '', '230')}\n"}),
-        "cannot be read: FF_10 and DD_10",
-    ),
-    "direction of 400": (archive(1, [(STAMP, "4.1", "400")]), "cannot be read: FF_10 and DD_10"),
-    "negative speed": (archive(1, [(STAMP, "-4.1", "40")]), "cannot be read: FF_10 and DD_10"),
-    "endless line": (zipped({member(1): HEAD + "x" * 200_000}), "line of more than"),
-}
-
-
 @pytest.mark.parametrize(("content", "said"), BROKEN.values(), ids=BROKEN)
 def test_a_broken_file_is_named_and_can_be_skipped(tmp_path, content, said):
     folder = folder_of(tmp_path, [("1.0", "90"), ("2.0", "90")])
@@ -318,6 +259,31 @@ def test_a_broken_file_is_named_and_can_be_skipped(tmp_path, content, said):
     table = dwd.snapshot(TIME, folder=folder, skip_broken=True)
     assert table["station"].tolist() == ["00002"]
     assert table.attrs["left_out"]["broken file"] == 1
+    assert table.attrs["left_out"]["no file at that time"] == 0
+    (sentence,) = table.attrs["broken"]
+    assert "00001_akt.zip: " in sentence
+
+
+def test_a_broken_file_of_a_station_that_has_another_is_no_loss(tmp_path):
+    """The one that is better known by its kind is broken, and the other one has the row."""
+    folder = folder_of(tmp_path, [("1.0", "90"), ("2.0", "90")])
+    (folder / "10minutenwerte_wind_00001_20240101_20241231_hist.zip").write_bytes(b"PK broken")
+    table = dwd.snapshot(TIME, folder=folder, skip_broken=True)
+    assert table["station"].tolist() == ["00001", "00002"]
+    assert table.attrs["left_out"]["broken file"] == 0
+    assert len(table.attrs["broken"]) == 1
+
+
+def test_a_file_without_a_time_that_can_be_read(tmp_path):
+    folder = write_folder(tmp_path, {akt(1): archive(1, [("2024050112", "4.1", "230")])})
+    with pytest.raises(InputError, match="none was read that has rows"):
+        dwd.snapshot(TIME, folder=folder)
+
+
+@pytest.mark.parametrize("time", ["9999-12-31T23:55", "1700-01-01", "0001-01-01"])
+def test_times_beyond_all_files(tmp_path, time):
+    with pytest.raises(InputError, match="give a time such as"):
+        dwd.snapshot(time, folder=tmp_path)
 
 
 def test_a_stamp_that_is_no_time(tmp_path):

@@ -187,6 +187,79 @@ def test_the_file_is_closed(tmp_path, monkeypatch):
 
 
 LEVELS = era5().expand_dims(level=[850, 500])
+LEVEL_NAMES = xr.merge(
+    era5(f"ua{level}", f"va{level}")
+    .drop_vars("msl")
+    .map(lambda part, by=level: part * by / 500, keep_attrs=True)
+    for level in (850, 500)
+)
+for _name in ("ua850", "ua500", "va500", "va850"):
+    LEVEL_NAMES[_name].attrs["standard_name"] = "eastward_wind" if _name[0] == "u" else "northward_wind"
+
+
+def test_components_of_different_levels_are_never_mixed():
+    table = wind_table(LEVEL_NAMES, u="ua500", v="va500")
+    np.testing.assert_allclose(table["speed"], 5.0, rtol=1e-6)
+    mixed = era5("u", "v").assign(u10=3 * era5()["u10"], v100=7 * era5()["v10"])
+    np.testing.assert_allclose(wind_table(mixed)["speed"], 5.0, rtol=1e-6)
+    np.testing.assert_allclose(wind_table(mixed, u="u")["speed"], 5.0, rtol=1e-6)
+
+
+def test_a_level_is_selected(tmp_path):
+    level = LEVELS.assign(
+        u10=LEVELS["u10"] * LEVELS["level"] / 500, v10=LEVELS["v10"] * LEVELS["level"] / 500
+    )
+    for name in ("u10", "v10"):
+        level[name].attrs["units"] = "m s-1"
+    for chosen, speed in ((500, 5.0), (850, 8.5)):
+        table = wind_table(level, select={"level": chosen}, time=TIMES[1])
+        assert len(table) == 12
+        np.testing.assert_allclose(table["speed"], speed, rtol=1e-6)
+
+
+ALONG = {"u": ("obs", [1.0, 0.0, -1.0]), "v": ("obs", [0.0, 1.0, 0.0])}
+PLACES = {"lon": ("obs", [1.0, 2.0, 3.0]), "lat": ("obs", [50.0, 51.0, 52.0])}
+
+
+@pytest.mark.parametrize("name", ["obs", "time"], ids=["points", "track"])
+def test_places_and_times_along_one_dimension(name):
+    points = xr.Dataset(ALONG, {**PLACES, "time": ("obs", TIMES)})
+    if name == "time":
+        points = points.swap_dims(obs="time")
+    table = wind_table(points)
+    assert table["lon"].tolist() == [1.0, 2.0, 3.0]
+    assert table["time"].tolist() == TIMES.tolist()
+    assert table["direction"].tolist() == [270.0, 180.0, 90.0]
+    one = wind_table(points, time=TIMES[1])
+    assert one.to_dict("records") == [
+        {"lon": 2.0, "lat": 51.0, "time": TIMES[1], "speed": 1.0, "direction": 180.0}
+    ]
+    assert wind_table(points, every=2)["lon"].tolist() == [1.0, 3.0]
+
+
+def test_several_points_of_one_time_and_points_of_unknown_time():
+    times = [TIMES[1], pd.NaT, TIMES[1]]
+    points = xr.Dataset(ALONG, {**PLACES, "time": ("obs", pd.DatetimeIndex(times))})
+    assert wind_table(points, time=TIMES[1])["lon"].tolist() == [1.0, 3.0]
+    with pytest.raises(InputError, match="the nearest is 2024-05-01 06:00:00"):
+        wind_table(points, time=TIMES[0])
+
+
+def test_times_along_a_dimension_of_another_name():
+    steps = era5(time="time").rename_dims(time="step")
+    pd.testing.assert_frame_equal(wind_table(steps), wind_table(era5()))
+    pd.testing.assert_frame_equal(wind_table(steps, time=TIMES[1]), wind_table(era5(), time=TIMES[1]))
+
+
+def test_points_off_the_grid_are_left_out():
+    lon, lat = np.meshgrid(LON, LAT)
+    lon[0, 0] = lat[0, 0] = np.nan
+    curved = era5(lon="x", lat="y").drop_vars(["x", "y"]).isel(valid_time=0).load()
+    curved = curved.assign_coords(lon=(("y", "x"), lon), lat=(("y", "x"), lat))
+    with pytest.raises(InputError, match="wind at points without longitude or latitude"):
+        wind_table(curved)
+    curved["u10"][0, 0] = np.nan
+    assert len(wind_table(curved)) == 11
 
 
 @pytest.mark.parametrize(
@@ -199,12 +272,26 @@ LEVELS = era5().expand_dims(level=[850, 500])
         (lambda: wind_table(era5(lat="parallel")), "known as the latitude"),
         (lambda: wind_table(era5(), u="u11"), r"no variable 'u11': did you mean 'u10'.*'msl'"),
         (lambda: add_direction(era5(), v="w", convention="to"), "no variable 'w'"),
-        (lambda: wind_table(LEVELS), r"also over 'level'.*isel\(level=0\)"),
+        (lambda: wind_table(LEVELS), r"also over 'level': .*select=\{'level': 850\}"),
         (
             lambda: wind_table(era5(), time="2024-05-01 05:00"),
             "nearest is 2024-05-01 06:00:00. Give one of its 3",
         ),
         (lambda: wind_table(era5(), time="noon"), "time is 'noon'"),
+        (lambda: wind_table(era5().isel(valid_time=[]), time=TIMES[0]), "has no times"),
+        (
+            lambda: wind_table(LEVELS, select={"level": 700}),
+            "level is 700 nowhere: its values are '850', '500'",
+        ),
+        (lambda: wind_table(era5(), select={"level": 850}), "no dimension 'level'.*'latitude'"),
+        (lambda: wind_table(LEVEL_NAMES), "several components to the east, 'ua850', 'ua500': say which, u='"),
+        (lambda: wind_table(era5(u="u10", v="v100")), "known as the component to the east"),
+        (lambda: wind_table(era5().assign_coords(longitude=["a", "b", "c", "d"])), "longitudes are not from"),
+        (
+            lambda: wind_table(era5(lon="x").assign_coords(x=("x", LON, {"units": "km"}))),
+            "longitude in degrees",
+        ),
+        (lambda: wind_table(era5().assign_coords(longitude=[0.0, 90.0, np.nan, 9.0])), "without longitude"),
         (lambda: wind_table(era5().isel(valid_time=0, drop=True), time=TIMES[0]), "has no times"),
         (lambda: wind_table(era5().assign_coords(valid_time=[0, 6, 12]), time=6), "are of type int64"),
         (lambda: wind_table(era5(), every=0), "every is 0"),

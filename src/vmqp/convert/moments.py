@@ -58,13 +58,15 @@ def read_moments(times: Any, name: str) -> Moments:
     Traceback (most recent call last):
     vmqp.errors.InputError: times holds 2024 at index 0, where a date and time is needed: ...
     """
+    if isinstance(times, np.ma.MaskedArray):
+        times = np.ma.filled(times.astype(object), None) if times.dtype.kind != "M" else times.filled("NaT")
     if isinstance(times, pd.Series | pd.Index):
         index = pd.Index(times)
         if isinstance(index, pd.DatetimeIndex):
             return _from_index(index)
         cells = np.array([*index.tolist(), None], dtype=object)[:-1]
     elif getattr(getattr(times, "dtype", None), "kind", "") == "M":
-        clock = np.asarray(times).astype("datetime64[us]")
+        clock = _from_datetime64(np.asarray(times), name)
         return Moments(clock, clock, False if not np.isnat(clock).all() else None)
     elif isinstance(times, np.ndarray):
         cells = times.astype(object)
@@ -95,6 +97,19 @@ def read_zone(timezone: Any) -> tzinfo:
         raise InputError(
             f"timezone is {shown(timezone)}, which is not known: did you mean {near!r}?"
         ) from None
+
+
+def _from_datetime64(times: NDArray[Any], name: str) -> NDArray[np.datetime64]:
+    """Return times of any unit in microseconds; what has no unit or does not fit is refused."""
+    if np.datetime_data(times.dtype)[0] == "generic" and not np.isnat(times).all():
+        raise InputError(f"{name} are of type {times.dtype}, which has no unit: {_EXAMPLE}")
+    clock = times.astype("datetime64[us]")
+    years = times[~np.isnat(times)].astype("datetime64[Y]").astype(np.int64) + 1970
+    if years.size and (years.min() < 1 or years.max() > 9999):
+        raise InputError(
+            f"{name} are in the years {years.min()} to {years.max()}: give years from 1 to 9999."
+        )
+    return clock
 
 
 def _from_index(index: pd.DatetimeIndex) -> Moments:

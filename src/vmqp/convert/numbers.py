@@ -25,7 +25,7 @@ def read_numbers(values: Any, name: str) -> FloatArray:
         if np.asarray(values).dtype.kind in "mMc":
             raise TypeError(f"they are of type {np.asarray(values).dtype}")
         numbers: FloatArray = np.asarray(values, dtype=float)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(
             f"{name} must be numbers but are not ({str(error)[:200]}): convert them first."
         ) from error

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vmqp.datasets.bar import Bar, download_bar
-from vmqp.datasets.download import ADVICE, LARGEST, Check, StoppedError, check_address, load_pooch, receive
+from vmqp.datasets.download import ADVICE, LARGEST, Check, check_address, load_pooch, receive
 from vmqp.datasets.kept import remember
+from vmqp.datasets.receiver import StoppedError
 from vmqp.errors import InputError
 
 __all__ = ["Job", "fetch_all"]

@@ -12,34 +12,27 @@ from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 from vmqp._version import __version__
 from vmqp.checks import check_count
 from vmqp.datasets.bar import download_bar
 from vmqp.datasets.kept import TEMPORARY
+from vmqp.datasets.receiver import Receiver, SizeError, SlowError, StoppedError, public
 from vmqp.errors import InputError
 from vmqp.tables.words import shown
 
-__all__ = ["ADVICE", "LARGEST", "StoppedError", "check_address", "fetch", "load_pooch", "receive"]
+__all__ = ["ADVICE", "LARGEST", "check_address", "fetch", "load_pooch", "receive"]
 
 ADVICE = "try again later, or get the file yourself and give its path"
 LARGEST = 200_000_000
 TIMEOUT = 30.0  # seconds without an answer
 FIRST_PAUSE = 1.0  # seconds; each later one is three times as long
-_CHUNK = 65_536
+_CHUNK = 8_192  # bytes; less than what a slow server has to send to be waited for
 _COME_BACK = (408, 429)  # statuses below 500 that ask for another try
 
 Check = Callable[[Path], None]
-
-
-class StoppedError(Exception):
-    """A download was called off."""
-
-
-class _SizeError(Exception):
-    """Fewer or more bytes came than were announced."""
 
 
 def fetch(
@@ -96,7 +89,9 @@ def receive(
                     raise StoppedError
                 os.replace(file, target)
             return
-        except (lost, _SizeError) as error:
+        except (lost, SizeError, SlowError) as error:
+            if stop.is_set():
+                raise StoppedError from error
             if number + 1 == tries or not _may_pass(error):
                 raise _failed(url, error, advice) from error
         except InputError:
@@ -134,63 +129,11 @@ def load_pooch() -> Any:
         ) from None
 
 
-class _Receiver:
-    """What pooch writes to: a file that counts, and refuses what is too much or no longer wanted."""
-
-    def __init__(
-        self, file: IO[bytes], url: str, largest: int, tell: Callable[[int], None], stop: threading.Event
-    ) -> None:
-        self._file, self._url, self._largest, self._tell, self._stop = file, url, largest, tell, stop
-        self._answer: Any = None
-        self._announced: int | None = None
-        self._received = 0
-
-    def hear(self, answer: Any, **_: Any) -> None:
-        """Look at the head of an answer, before its body is read."""
-        self._answer = answer
-        if self._url.startswith("https:") and not answer.url.startswith("https:"):
-            raise InputError(
-                f"{self._url} leads to {answer.url}, which is not encrypted: it was not followed."
-            )
-        length = str(answer.headers.get("content-length", ""))
-        # A compressed body comes out longer than announced.
-        plain = answer.headers.get("content-encoding", "identity") == "identity"
-        self._announced = int(length) if plain and length.isdigit() else None
-        if answer.ok and self._announced is not None and self._announced > self._largest:
-            raise self._too_large(f"{self._announced:,} bytes")
-
-    def write(self, piece: bytes) -> None:
-        if self._stop.is_set():
-            raise StoppedError
-        self._received += len(piece)
-        if self._received > self._largest:
-            raise self._too_large("more")
-        self._file.write(piece)
-        self._tell(len(piece))
-
-    def flush(self) -> None:
-        """Pooch asks for it after each piece; the file is flushed when it is closed."""
-
-    def finish(self) -> None:
-        if self._announced is not None and self._received != self._announced:
-            raise _SizeError(f"{self._received:,} bytes came and not {self._announced:,}")
-
-    def close(self) -> None:
-        if self._answer is not None:
-            self._answer.close()
-
-    def _too_large(self, size: str) -> InputError:
-        return InputError(
-            f"{self._url} is too large: at most {self._largest:,} bytes are expected, and it has {size}. Nothing was "
-            "kept. See whether the address is right."
-        )
-
-
 def _receive(
     pooch: Any, url: str, path: Path, largest: int, tell: Callable[[int], None], stop: threading.Event
 ) -> None:
     with open(path, "xb") as file:
-        receiver = _Receiver(file, url, largest, tell, stop)
+        receiver = Receiver(file, url, largest, tell, stop)
         download = pooch.HTTPDownloader(
             chunk_size=_CHUNK,
             timeout=TIMEOUT,
@@ -198,10 +141,14 @@ def _receive(
             hooks={"response": receiver.hear},
         )
         try:
-            download(url, receiver, None)
-            receiver.finish()
+            with receiver.watched():
+                download(url, receiver, None)
+        except OSError:  # those of requests are
+            receiver.judge()
+            raise
         finally:
             receiver.close()
+        receiver.finish()
 
 
 def _check(check: Check | None, file: Path, url: str, advice: str) -> None:
@@ -211,7 +158,8 @@ def _check(check: Check | None, file: Path, url: str, advice: str) -> None:
         check(file)
     except InputError as error:
         raise InputError(
-            f"what was downloaded from {url} is not the file that was asked for: {error} It was thrown away: {advice}."
+            f"what was downloaded from {public(url)} is not the file that was asked for: {error} It was thrown away: "
+            f"{advice}."
         ) from error
 
 
@@ -223,6 +171,6 @@ def _may_pass(error: Exception) -> bool:
 
 
 def _failed(url: str, error: BaseException, advice: str) -> InputError:
-    text = " ".join(str(error).split())[:200]
-    name = type(error).__name__.removeprefix("_")
-    return InputError(f"{url} could not be downloaded ({name}: {text}): {advice}.")
+    text = public(" ".join(str(error).split()))[:200]
+    name = type(error).__name__
+    return InputError(f"{public(url)} could not be downloaded ({name}: {text}): {advice}.")

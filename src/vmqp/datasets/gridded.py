@@ -15,7 +15,7 @@ is one of xarray, or the path of a NetCDF file.
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,30 +24,17 @@ import numpy as np
 import pandas as pd
 
 from vmqp.checks import check_count
-from vmqp.circle import wrapped
+from vmqp.circle import FloatArray, wrapped
 from vmqp.convert import Convention, direction_and_speed
+from vmqp.datasets.grid_names import find_components, find_place, find_time
 from vmqp.errors import InputError
-from vmqp.tables.words import listed, nearest, shown
+from vmqp.tables.words import listed, shown
 
 if TYPE_CHECKING:
     import xarray as xr
 
 __all__ = ["add_direction", "wind_table"]
 
-# What a variable may be called, without regard to capitals, and its standard name in the CF conventions.
-_NAMES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "u": (("u10", "u", "10m_u_component_of_wind", "uas", "u100", "ugrd10m"), ("eastward_wind",)),
-    "v": (("v10", "v", "10m_v_component_of_wind", "vas", "v100", "vgrd10m"), ("northward_wind",)),
-    "lon": (("lon", "longitude", "x"), ("longitude",)),
-    "lat": (("lat", "latitude", "y"), ("latitude",)),
-    "time": (("time", "valid_time"), ("time",)),
-}
-_MEANINGS = {
-    "u": "the component to the east",
-    "v": "the component to the north",
-    "lon": "the longitude",
-    "lat": "the latitude",
-}
 _STANDARD_NAMES = {"from": "wind_from_direction", "to": "wind_to_direction"}
 _LONG_NAMES = {
     "from": "direction that the wind comes from, clockwise from north",
@@ -66,14 +53,16 @@ def wind_table(
     lon: str | None = None,
     lat: str | None = None,
     every: int = 1,
+    select: Mapping[str, Any] | None = None,
 ) -> pd.DataFrame:
     """Return a table of the winds on a grid: lon, lat, time where there is one, speed, direction.
 
     `u`, `v`, `lon` and `lat` name the variables where they have other names than usual. Directions are in degrees, in
     [0, 360), as `convention` says (see `vmqp.convert.components`); in a calm, and where a component is missing, they
     are nan. Longitudes lie from −180 to 180. `every` takes each so many-th row and column of the grid. `time` picks one
-    time, which must be there; without it the table has all times, one after the other. Other dimensions, such as
-    levels, have to be chosen before: ``dataset.sel(level=850)``.
+    time, which must be there; without it the table has all times, one after the other. `select` picks one value of
+    other dimensions, such as levels: ``{"level": 850}``. Stations and tracks are taken too: there the places, and
+    perhaps the times, go along one dimension.
 
     >>> import xarray as xr
     >>> over = ("valid_time", "y", "x")
@@ -89,25 +78,32 @@ def wind_table(
     vmqp.errors.InputError: there is no time 2024-05-01 03:00:00 in the dataset: the nearest is 2024-05-01 00:00:00...
     """
     step = check_count(every, "every", 1, "rows and columns from one to the next")
-    with _opened(dataset) as data:
-        east, north = _components(data, u, v)
-        places = {name: data[_found(data, name, given)] for name, given in (("lon", lon), ("lat", lat))}
-        clock = _time_name(data, east)
+    with _opened(dataset) as whole:
+        data = _select(whole, select or {})
+        clock = find_time(data, find_components(data, u, v)[0])
         if time is not None:
-            east, north = (_at_time(part, clock, time) for part in (east, north))
-        over = _dimensions(east, places, clock)
-        picked = {name: slice(None, None, step) for name in over if name != clock}
+            data = _at_time(data, clock, time)
+        east, north = find_components(data, u, v)
+        places = {name: find_place(data, name, given) for name, given in (("lon", lon), ("lat", lat))}
         columns = {**places, "u": east, "v": north}
         if clock is not None:
             columns["time"] = east[clock]
+        along = [] if clock is None else [str(name) for name in east[clock].dims]
+        over, own = _dimensions(east, places, along)
+        picked = {name: slice(None, None, step) for name in own}
         parts = _flat(
             {name: part.isel(picked, missing_dims="ignore") for name, part in columns.items()}, over
         )
     direction, speed = direction_and_speed(parts["u"], parts["v"], convention=convention)
-    table = pd.DataFrame({"lon": _longitudes(parts["lon"]), "lat": _latitudes(parts["lat"])})
+    longitude = wrapped(_degrees(parts["lon"], "longitude", -180.0, 360.0), 360.0)
+    latitude = _degrees(parts["lat"], "latitude", -90.0, 90.0)
+    nowhere = np.isnan(longitude) | np.isnan(latitude)
+    if np.isfinite(np.asarray(speed)[nowhere]).any():
+        raise InputError("there is wind at points without longitude or latitude: give those of its grid.")
+    table = pd.DataFrame({"lon": longitude, "lat": latitude})
     if "time" in parts:
         table["time"] = parts["time"]
-    return table.assign(speed=speed, direction=direction)
+    return table.assign(speed=speed, direction=direction)[~nowhere].reset_index(drop=True)
 
 
 def add_direction(
@@ -135,7 +131,7 @@ def add_direction(
         taken = [name for name in ("direction", "speed") if name in data.variables or name in data.dims]
         if taken:
             raise InputError(f"the dataset has {listed(taken)} already: rename it with dataset.rename first.")
-        east, north = _components(data, u, v)
+        east, north = find_components(data, u, v)
         direction, speed = xr.apply_ufunc(
             lambda to_east, to_north: direction_and_speed(to_east, to_north, convention=convention),
             east,
@@ -179,57 +175,29 @@ def _opened(dataset: Any) -> "Iterator[xr.Dataset]":
         yield opened
 
 
-def _components(data: "xr.Dataset", u: str | None, v: str | None) -> "tuple[xr.DataArray, xr.DataArray]":
-    east, north = data[_found(data, "u", u)], data[_found(data, "v", v)]
-    if set(east.dims) != set(north.dims):
-        raise InputError(
-            f"{east.name!r} is over {listed(map(str, east.dims))} and {north.name!r} over "
-            f"{listed(map(str, north.dims))}: give two components of one grid."
-        )
-    units = [part.attrs.get("units") for part in (east, north)]
-    if units[0] != units[1]:
-        raise InputError(
-            f"{east.name!r} is in {units[0]} and {north.name!r} in {units[1]}: convert one of them."
-        )
-    return east, north
-
-
-def _found(data: "xr.Dataset", role: str, given: str | None) -> str:
-    """Return the name of a variable: the given one, or the first that is known."""
-    names = [str(name) for name in data.variables]
-    if given is not None:
-        if given not in names:
-            near = nearest(str(given), names)
+def _select(data: "xr.Dataset", select: Mapping[str, Any]) -> "xr.Dataset":
+    """Choose one value of dimensions, by what their coordinate says, or by number where they have none."""
+    for name, value in select.items():
+        if name not in data.dims:
             raise InputError(
-                f"the dataset has no variable {given!r}: did you mean {near!r}? Its variables are {listed(names)}."
+                f"the dataset has no dimension {name!r} to select from: its dimensions are "
+                f"{listed(map(str, data.dims))}."
             )
-        return given
-    usual, standard = _NAMES[role]
-    lower = {name.lower(): name for name in reversed(names)}
-    known = [lower[name] for name in usual if name in lower]
-    known += [name for name in names if data[name].attrs.get("standard_name") in standard]
-    if not known:
-        raise InputError(
-            f"the dataset has no variable that is known as {_MEANINGS[role]}: give its name, {role}='…'. Its variables "
-            f"are {listed(names)}."
-        )
-    return known[0]
+        values = data[name].values
+        places = np.flatnonzero(values == value)
+        if not places.size:
+            raise InputError(
+                f"{name} is {shown(value)} nowhere: its values are {listed(map(str, values[:20]))}."
+            )
+        data = data.isel({name: int(places[0])})
+    return data
 
 
-def _time_name(data: "xr.Dataset", east: "xr.DataArray") -> str | None:
-    """Return the name of the coordinate that is the time, if there is one."""
-    usual, standard = _NAMES["time"]
-    names = [str(name) for name in east.coords]
-    known = [name for name in usual if name in names and east[name].ndim <= 1]
-    known += [name for name in names if data[name].attrs.get("standard_name") in standard]
-    # That along which the wind changes comes before one that only stands beside it.
-    return next((name for name in known if name in east.dims), known[0] if known else None)
-
-
-def _at_time(part: "xr.DataArray", clock: str | None, time: Any) -> "xr.DataArray":
+def _at_time(data: "xr.Dataset", clock: str | None, time: Any) -> "xr.Dataset":
+    """Choose what is at one time, along whatever dimension the times go."""
     if clock is None:
         raise InputError(f"time is {shown(time)} but the dataset has no times: leave time out.")
-    times = part[clock]
+    times = data[clock]
     if times.dtype.kind != "M":
         raise InputError(
             f"the times of the dataset are of type {times.dtype}: choose one with dataset.sel({clock}=…) first, and "
@@ -241,22 +209,33 @@ def _at_time(part: "xr.DataArray", clock: str | None, time: Any) -> "xr.DataArra
         gaps = np.abs(np.atleast_1d(times.values) - wanted.to_datetime64())
     except (TypeError, ValueError, OverflowError):
         raise InputError(f"time is {shown(time)}: give a time such as '2024-05-01 06:00'.") from None
-    nearest_one = int(np.argmin(gaps))
-    if gaps[nearest_one] != np.timedelta64(0):
-        near = pd.Timestamp(np.atleast_1d(times.values)[nearest_one])
+    known = np.flatnonzero(~np.isnat(gaps))
+    if not known.size:
+        raise InputError(f"time is {shown(time)} but the dataset has no times: leave time out.")
+    if gaps[known].min() != np.timedelta64(0):
+        near = pd.Timestamp(np.atleast_1d(times.values)[known[np.argmin(gaps[known])]])
         raise InputError(
             f"there is no time {wanted} in the dataset: the nearest is {near}. Give one of its {times.size} times."
         )
-    return part.isel({clock: nearest_one}) if clock in part.dims else part
+    rows = known[gaps[known] == np.timedelta64(0)]
+    return data.isel({times.dims[0]: rows}) if times.dims else data
 
 
-def _dimensions(east: "xr.DataArray", places: "dict[str, xr.DataArray]", clock: str | None) -> Sequence[str]:
-    """Return the dimensions of the table's rows, time first; refuse those that are neither place nor time."""
-    own = [str(name) for place in places.values() for name in place.dims]
-    others = [str(name) for name in east.dims if name not in own and name != clock and east.sizes[name] > 1]
+def _dimensions(
+    east: "xr.DataArray", places: "dict[str, xr.DataArray]", along: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    """Return the dimensions of the table's rows, time first, and those of the places.
+
+    Refuse those that are neither place nor time.
+    """
+    own = list(dict.fromkeys(str(name) for place in places.values() for name in place.dims))
+    others = [
+        str(name) for name in east.dims if name not in own and name not in along and east.sizes[name] > 1
+    ]
     if others:
         raise InputError(
-            f"{east.name!r} is also over {listed(others)}: choose one before, as in dataset.isel({others[0]}=0)."
+            f"{east.name!r} is also over {listed(others)}: choose one of each, as in select={{{others[0]!r}: "
+            f"{_first_value(east, others[0])}}}."
         )
     missing = [name for name in own if name not in east.dims]
     if missing:
@@ -264,8 +243,13 @@ def _dimensions(east: "xr.DataArray", places: "dict[str, xr.DataArray]", clock: 
             f"the places are over {listed(missing)} but {east.name!r} is over {listed(map(str, east.dims))}: give lon "
             "and lat of its grid."
         )
-    over = [str(name) for name in east.dims if name in own]
-    return [clock, *over] if clock is not None and clock in east.dims else over
+    over = [name for name in along if name in east.dims]
+    return [*over, *(str(name) for name in east.dims if name in own and name not in over)], own
+
+
+def _first_value(east: "xr.DataArray", name: str) -> Any:
+    value = east[name].values[0]
+    return value.item() if hasattr(value, "item") and value.dtype.kind != "M" else str(value)
 
 
 def _flat(columns: "dict[str, xr.DataArray]", over: Sequence[str]) -> dict[str, Any]:
@@ -279,17 +263,15 @@ def _flat(columns: "dict[str, xr.DataArray]", over: Sequence[str]) -> dict[str, 
     }
 
 
-def _longitudes(values: Any) -> Any:
-    lon = np.asarray(values, dtype=np.float64)
-    if not ((lon >= -180.0) & (lon <= 360.0)).all():
+def _degrees(values: Any, name: str, lowest: float, highest: float) -> FloatArray:
+    """Return longitudes or latitudes, nan where there is no place."""
+    try:
+        degrees = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        degrees = np.array([np.inf])
+    if not (np.isnan(degrees) | ((degrees >= lowest) & (degrees <= highest))).all():
         raise InputError(
-            "some longitudes are not from -180 to 360: give the name of those in degrees, lon='…'."
+            f"some {name}s are not from {lowest:g} to {highest:g}: give the name of those in degrees, "
+            f"{name[:3]}='…'."
         )
-    return wrapped(lon, 360.0)
-
-
-def _latitudes(values: Any) -> Any:
-    lat = np.asarray(values, dtype=np.float64)
-    if not (np.abs(lat) <= 90.0).all():
-        raise InputError("some latitudes are not from -90 to 90: give the name of those in degrees, lat='…'.")
-    return lat
+    return degrees

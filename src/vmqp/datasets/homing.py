@@ -53,14 +53,14 @@ class Headings:
     seed: int
 
     def pieces(self, east: ArrayLike, north: ArrayLike) -> pd.DataFrame:
-        """The true law at places: home_direction, other_direction, and home_share, the weight of the first.
+        """The true law at places, a row each: home_direction, other_direction, home_share (the weight of the first).
 
         >>> headings(seed=1).pieces([0.0, 30.0], [20.0, 0.0]).round(2)  # north and east of home
            home_direction  other_direction  home_share
         0           180.0              0.0        0.74
         1           270.0             90.0        0.69
         """
-        x, y = _places(east, north)
+        x, y = (np.ravel(part) for part in _places(east, north))
         home, other, share = _law(x, y, self.rest)
         return pd.DataFrame({"home_direction": home, "other_direction": other, "home_share": share})
 
@@ -181,6 +181,6 @@ def _places(east: ArrayLike, north: ArrayLike) -> tuple[FloatArray, FloatArray]:
 
 def _positive(deviation: Any, name: str) -> float:
     value = read_deviation(deviation, name, 360.0, "degrees")
-    if value == 0:
-        raise InputError(f"{name} is 0, which has no density: give a positive number of degrees.")
+    if np.isinf(concentration(np.radians(value))):
+        raise InputError(f"{name} is {value:g}, which has no density: give a positive number of degrees.")
     return value

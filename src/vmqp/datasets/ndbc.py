@@ -80,6 +80,7 @@ LATEST_URL = "https://www.ndbc.noaa.gov/data/latest_obs/latest_obs.txt"
 _ADDRESS = "VMQP_NDBC_URL"
 _ADVICE = "try again later, or get the file yourself and read it with ndbc.read_latest"
 _LARGEST = 20_000_000  # bytes; the file has about 100,000
+_LARGEST_UNPACKED = 100_000_000  # bytes; a year of one station, every ten minutes, has some 5,000,000
 _OTHER_NAMES = {"YYYY": "YY", "WD": "WDIR", "BAR": "PRES", "BARO": "PRES"}  # in files of some years
 _MISSING = "MM"  # in the first line, it is the month
 _TIME = ("YY", "MM", "DD", "hh")
@@ -243,9 +244,15 @@ def _read_table(file: Path, needed: Sequence[str]) -> _Table:
 
 def _read_text(file: Path) -> str:
     try:
-        content = file.read_bytes()
-        if content[:2] == b"\x1f\x8b":
-            content = gzip.decompress(content)
+        with open(file, "rb") as plain:
+            packed = plain.read(2) == b"\x1f\x8b"
+            plain.seek(0)
+            with gzip.open(plain) if packed else plain as opened:
+                content = opened.read(_LARGEST_UNPACKED + 1)
+        if len(content) > _LARGEST_UNPACKED:
+            raise InputError(
+                f"{file.name} has more than {_LARGEST_UNPACKED:,} bytes, which no file of observations has."
+            )
         return content.decode("utf-8-sig", errors="replace")
     except (OSError, EOFError, zlib.error) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)

@@ -20,7 +20,7 @@ def concentration(deviation: float) -> float:
     >>> round(concentration(math.radians(10.0)), 2)
     33.33
     """
-    if deviation == 0:
+    if deviation < 1e-150:  # whose square is no number any more
         return math.inf
     # From the asymptotic series of I₁/I₀.
     large = 1 / deviation**2 + 0.5
@@ -36,9 +36,9 @@ def von_mises_noise(rng: Generator, size: int, deviation: float, period: float) 
     >>> von_mises_noise(np.random.default_rng(1), 3, 10.0, 360.0).round(1).tolist()
     [-10.3, -7.8, 11.6]
     """
-    if deviation == 0:
-        return np.zeros(size)
     kappa = concentration(deviation / period * TWO_PI)
+    if math.isinf(kappa):
+        return np.zeros(size)
     return np.asarray(rng.vonmises(0.0, kappa, size) / TWO_PI * period)
 
 

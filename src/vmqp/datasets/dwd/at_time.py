@@ -7,7 +7,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from vmqp.datasets.dwd.clock import said, stamp_of, ten_minutes
-from vmqp.datasets.dwd.names import Source
+from vmqp.datasets.dwd.names import Source, source_of
 from vmqp.datasets.dwd.server import kinds_for, may_have_grown, open_server
 from vmqp.datasets.dwd.shelf import Gathered, files_in, gather, span, stations_in
 from vmqp.datasets.dwd.wanted import only, wanted_stations
@@ -35,7 +35,8 @@ def snapshot(
 
     Directions are in degrees, 0 ≤ d < 360, clockwise from north, and say where the wind comes from. Calm, variable and
     missing wind has none and is left out; ``calm="keep"`` keeps calm and variable wind, with a blank direction.
-    ``attrs["left_out"]`` of the table counts what was left out, by reason.
+    ``attrs["left_out"]`` of the table counts what was left out, by reason, and ``attrs["broken"]`` has a sentence for
+    each file that was passed over.
 
     `time` is text, a datetime or a Timestamp, in UTC if it has no zone, and a multiple of ten minutes. `stations`
     limits the answer to some numbers. With `folder`, files that you have are read: archives or unpacked products, and
@@ -43,6 +44,9 @@ def snapshot(
     VMQP_DWD_URL, or else the weather service's own server) into the user's cache, or the folder `cache`; that needs the
     package pooch (``pip install "vmqp[data]"``). A file that cannot be read is an error; ``skip_broken=True`` goes on
     without. `progress` True shows a bar of the downloads, False none, None one on a terminal.
+
+    Where several files of a station have the time, one in a folder is the historical before the recent before today's.
+    A download goes by size: today's and recent archives are asked first, and the historical for what they lack.
 
     >>> import tempfile
     >>> from vmqp.datasets.dwd import write_example
@@ -70,12 +74,11 @@ def snapshot(
     else:
         table, gathered = _from_server(moment, stamp, wanted, url, cache, skip_broken, progress)
         place = "the server"
-    if not gathered.rows and gathered.failed:
-        raise next(iter(gathered.failed.values()))
+    if not gathered.rows and gathered.broken:
+        raise next(iter(gathered.broken.values()))
     if not gathered.rows:
         raise InputError(
-            f"no file in {place} has a row at {said(moment)}: {span(gathered.reach.values())}"
-            f"{f', and {gathered.broken} could not be read' if gathered.broken else ''}. Give a time within."
+            f"no file in {place} has a row at {said(moment)}: {span(gathered.reach.values())}. Give a time within."
         )
     return _joined(moment, table, gathered, wanted, calm)
 
@@ -115,7 +118,7 @@ def _from_server(
         missing = [one for one in sources if one.station not in gathered.rows]
         need = [one for one in missing if one not in have or _may_have_grown(one, stamp, moment, gathered)]
         failed = server.fetch(need, progress=progress, skip_broken=skip_broken)
-        gathered.failed |= failed
+        gathered.broken |= failed
         gather([one for one in need if one.path not in failed], stamp, gathered, skip_broken=skip_broken)
     return table, gathered
 
@@ -142,10 +145,15 @@ def _joined(
         note: int((known & (rows["note"] == note)).sum()) if note in dropped else 0
         for note in (CALM, VARIABLE, MISSING)
     }
-    left_out["no file at that time"] = len(expected - set(rows["station"]))
+    lost = {one.station for path in gathered.broken if (one := source_of(path)) is not None}
+    left_out["no file at that time"] = len(expected - lost - set(rows["station"]))
     left_out["not in the station list"] = int((~known).sum())
-    left_out["broken file"] = gathered.broken + len(gathered.failed)
+    left_out["broken file"] = len(lost - set(rows["station"]))
     kept = rows[known & ~rows["note"].isin(dropped)].merge(table, on="station").sort_values("station")
     answer = kept[_COLUMNS].reset_index(drop=True)
-    answer.attrs = {"time": said(moment), "left_out": left_out}
+    answer.attrs = {
+        "time": said(moment),
+        "left_out": left_out,
+        "broken": [str(error) for error in gathered.broken.values()],
+    }
     return answer

@@ -15,6 +15,7 @@ from vmqp.tables.words import shown
 __all__ = ["FORMAT", "said", "stamp_of", "stamps_to_utc", "ten_minutes", "utc"]
 
 FORMAT = "%Y%m%d%H%M"
+_FIRST_YEAR, _LAST_YEAR = 1800, 2199  # between which every reader of times agrees on them
 _CHANGE = pd.Timestamp("2000-01-01")
 _AHEAD = pd.Timedelta(hours=1)
 _STEP = pd.Timedelta(minutes=10)
@@ -33,7 +34,7 @@ def utc(time: Any, name: str = "time") -> pd.Timestamp:
             moment = pd.Timestamp(time)
         else:
             raise TypeError
-        if pd.isna(moment):
+        if pd.isna(moment) or not _FIRST_YEAR <= moment.year <= _LAST_YEAR:
             raise ValueError
         return moment if moment.tz is None else moment.tz_convert("UTC").tz_localize(None)
     except (TypeError, ValueError, OverflowError):

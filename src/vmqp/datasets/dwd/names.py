@@ -7,7 +7,7 @@ from typing import Literal
 
 import pandas as pd
 
-__all__ = ["FOLDERS", "KINDS", "LISTS", "Kind", "Source", "is_list", "source_of"]
+__all__ = ["FOLDERS", "KINDS", "LISTS", "Kind", "Source", "is_archive", "is_list", "source_of"]
 
 Kind = Literal["hist", "akt", "now"]
 KINDS: tuple[Kind, ...] = ("hist", "akt", "now")
@@ -61,6 +61,15 @@ def source_of(path: Path) -> Source | None:
         # The same name stands for both others; the folder tells, if it is named as on the server.
         return Source(path, station, "akt" if path.parent.name == FOLDERS["akt"] else "hist", begin, end)
     return None
+
+
+def is_archive(name: str) -> bool:
+    """Whether the whole of a text is the name of an archive, without a folder before it.
+
+    >>> is_archive("10minutenwerte_wind_00003_akt.zip"), is_archive("../10minutenwerte_wind_00003_akt.zip")
+    (True, False)
+    """
+    return _ARCHIVE.fullmatch(name) is not None
 
 
 def is_list(name: str) -> bool:

@@ -7,6 +7,7 @@ import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
 from vmqp.datasets.dwd.archive import pieces
@@ -21,6 +22,7 @@ __all__ = ["Found", "check_product", "find_row", "read_rows"]
 _NEEDED = ("STATIONS_ID", "MESS_DATUM", "FF_10", "DD_10")
 _LONGEST_LINE = 100_000
 _WIND = "FF_10 and DD_10 should be a speed and a direction"
+_TIME = "MESS_DATUM should be a time as YYYYMMDDhhmm"
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,7 @@ class Found:
     row: tuple[float, float] | None
     """FF_10 and DD_10; None if the file has no row at that time."""
     first: str | None
-    """The first stamp of the file; None if it has no rows."""
+    """The first stamp as it stands in the file; None if it has no rows."""
     last: str | None
 
 
@@ -47,7 +49,7 @@ class _Block:
 
 
 def find_row(source: Source, stamp: str) -> Found:
-    """Look for the row of a stamp; the whole file is read, so that what is broken is noticed."""
+    """Look for the row of a stamp; the whole file is read, so that one that is cut short is noticed."""
     row, first, last = None, None, None
     for block in _blocks(source):
         if first is None:
@@ -69,9 +71,9 @@ def read_rows(source: Source) -> pd.DataFrame:
 
 
 def check_product(source: Source) -> None:
-    """Raise `InputError` if a file cannot be read to its end."""
-    for _ in _blocks(source):
-        pass
+    """Raise `InputError` if any row of a file cannot be read."""
+    for block in _blocks(source):
+        _parse(block)
 
 
 def _blocks(source: Source) -> Iterator[_Block]:
@@ -112,14 +114,22 @@ def _header(line: bytes, source: Source) -> list[str]:
             f"{source.path}: the product has no column {missing[0]}: its first line should be "
             f"'STATIONS_ID;MESS_DATUM;QN;FF_10;DD_10;eor' and is {shown(line.decode('latin-1').strip())}."
         )
+    twice = [name for name in _NEEDED if columns.count(name) > 1]
+    if twice:
+        raise InputError(f"{source.path}: the product has the column {twice[0]} more than once.")
     return columns
 
 
 def _check_fields(lines: bytes, fields: int, source: Source) -> None:
-    if lines.count(b";") == lines.count(b"\n") * (fields - 1):
+    """Refuse lines with another number of fields, and ends of lines that only some readers take for one."""
+    marks = np.frombuffer(lines, dtype=np.uint8)
+    marks = marks[(marks == ord(";")) | (marks == ord("\n"))]
+    wanted = np.frombuffer(b";" * (fields - 1) + b"\n", dtype=np.uint8)
+    even = marks.size % fields == 0 and bool((marks.reshape(-1, fields) == wanted).all())
+    if even and lines.count(b"\r") == lines.count(b"\r\n"):
         return
-    for line in lines.splitlines():
-        if line.count(b";") != fields - 1:
+    for line in lines.split(b"\n"):
+        if line.count(b";") != fields - 1 or b"\r" in line[:-1]:
             raise _unreadable(source, line.decode("latin-1"), f"it should have {fields} fields")
 
 
@@ -167,7 +177,7 @@ def _parse(block: _Block) -> pd.DataFrame:
         pd.to_numeric(table[name], errors="coerce").astype(float)
         for name in ("FF_10", "DD_10", "STATIONS_ID")
     )
-    _check_rows(table, time.notna(), source, "MESS_DATUM should be a time as YYYYMMDDhhmm")
+    _check_rows(table, time.notna(), source, _TIME)
     _check_rows(table, is_wind(ff, dd), source, _WIND)
     _check_rows(table, number == int(source.station), source, f"it should be of station {source.station}")
     return pd.DataFrame({"time": time, "ff": ff, "dd": dd})

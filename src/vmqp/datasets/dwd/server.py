@@ -20,7 +20,7 @@ import pandas as pd
 from vmqp.datasets.batch import Job, fetch_all
 from vmqp.datasets.download import ADVICE, check_address, load_pooch
 from vmqp.datasets.dwd.clock import said
-from vmqp.datasets.dwd.names import FOLDERS, LISTS, Kind, Source, source_of
+from vmqp.datasets.dwd.names import FOLDERS, LISTS, Kind, Source, is_archive, source_of
 from vmqp.datasets.dwd.product import check_product
 from vmqp.datasets.dwd.station_list import latest, read_list
 from vmqp.datasets.kept import unchanged
@@ -130,13 +130,14 @@ def _linked(page: Path) -> list[str]:
     links = _Links()
     links.feed(page.read_text(encoding="latin-1"))
     links.close()
-    names = [link for link in links.found if "/" not in link and source_of(Path(link)) is not None]
-    return sorted({name for name in names if name.endswith(".zip")})
+    return sorted({link for link in links.found if is_archive(link)})
 
 
 def _check_page(page: Path) -> None:
     if not _linked(page):
         raise InputError("the page has no link to an archive 10minutenwerte_wind_....zip.")
+    if "</html" not in page.read_text(encoding="latin-1")[-1000:].casefold():
+        raise InputError("the page is cut short: it has no end.")
 
 
 def _check_list(path: Path) -> None:

@@ -27,10 +27,8 @@ class Gathered:
     """First and last stamp of each file, where it has rows."""
     asked: set[str] = field(default_factory=set)
     """Stations with files."""
-    broken: int = 0
-    """Files that were passed over."""
-    failed: dict[Path, InputError] = field(default_factory=dict)
-    """Files that could not be fetched, and why."""
+    broken: dict[Path, InputError] = field(default_factory=dict)
+    """Files that could not be read or fetched and were passed over, and why."""
 
 
 def files_in(folder: str | os.PathLike[str]) -> tuple[list[Path], list[Source]]:
@@ -76,7 +74,7 @@ def gather(sources: Iterable[Source], stamp: str, into: Gathered, *, skip_broken
         except InputError as error:
             if not skip_broken:
                 raise remedy(error) from error
-            into.broken += 1
+            into.broken[source.path] = error
             continue
         if found.first is not None and found.last is not None:
             into.reach[source.path] = (found.first, found.last)
@@ -93,8 +91,7 @@ def remedy(error: InputError) -> InputError:
 
 def span(reach: Iterable[tuple[str, str]]) -> str:
     """Say from when to when files reach, by their first and last stamps."""
-    ends = list(reach)
-    if not ends:
+    times = stamps_to_utc(pd.Series([stamp for ends in reach for stamp in ends], dtype=str)).dropna()
+    if times.empty:
         return "none was read that has rows"
-    times = stamps_to_utc(pd.Series([min(first for first, _ in ends), max(last for _, last in ends)]))
-    return f"the files reach from {said(times[0])} to {said(times[1])}"
+    return f"the files reach from {said(times.min())} to {said(times.max())}"

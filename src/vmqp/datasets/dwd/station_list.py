@@ -23,10 +23,11 @@ _NUMBER = r"-?\d+(?:\.\d+)?"
 # Possessive (?+): an end date must not be taken for an elevation where a later number is wrong.
 _LINE = re.compile(
     rf"\s*(?P<station>\d{{1,5}})\s+(?P<begin>\d{{8}})(?:\s+(?P<end>\d{{8}}))?+\s+(?P<elevation>{_NUMBER})"
-    rf"\s+(?P<lat>{_NUMBER})\s+(?P<lon>{_NUMBER})\s+(?P<rest>\S.*?)\s*",
+    rf"\s+(?P<lat>{_NUMBER})\s+(?P<lon>{_NUMBER})\s+(?P<rest>\S.*)",
     re.ASCII,
 )
 _LARGEST = 20_000_000  # bytes; real lists have some 200,000
+_LONGEST_LINE = 2_000  # real ones have some 200; a pattern takes its time over long ones
 
 
 def read_list(path: Path) -> pd.DataFrame:
@@ -94,7 +95,7 @@ def latest(frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
 
 
 def _row(line: str, number: int, name: str) -> tuple[object, ...]:
-    found = _LINE.fullmatch(line)
+    found = _LINE.fullmatch(line.rstrip()) if len(line) <= _LONGEST_LINE else None
     if found is None:
         raise InputError(
             f"{name}: line {number} cannot be read as a station: {shown(line.strip())}. It should have a number, one "
