@@ -47,6 +47,7 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "show_signature": False,
     "min_reported_time": 0,
+    "write_computation_times": False,  # its page would load scripts from elsewhere
 }
 
 html_theme = "pydata_sphinx_theme"

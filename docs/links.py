@@ -34,7 +34,9 @@ class Page(HTMLParser):
 
 def check(site: Path) -> tuple[list[str], set[str]]:
     """Return what is wrong, one sentence each, and the addresses that lead elsewhere."""
-    pages = {file.resolve(): Page(file.read_text(encoding="utf-8")) for file in sorted(site.rglob("*.html"))}
+    # What a theme keeps in _static are templates and no pages.
+    files = [file for file in sorted(site.rglob("*.html")) if "_static" not in file.parts]
+    pages = {file.resolve(): Page(file.read_text(encoding="utf-8")) for file in files}
     if not pages:
         return [f"there is no page in {site}: build the site first, with make docs."], set()
     wrong, elsewhere = [], set()

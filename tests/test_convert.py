@@ -390,3 +390,35 @@ def test_clock():
 def test_the_clock_shows_the_time(minutes):
     text = clock(phase(datetime(2024, 5, 1) + timedelta(minutes=minutes)))
     assert text == f"{minutes // 60:02d}:{minutes % 60:02d}"
+
+
+def test_times_that_are_masked_are_missing():
+    times = np.ma.masked_array(
+        np.array(["2024-01-01T06:00", "2024-01-01T12:00"], dtype="M8[s]"), [True, False]
+    )
+    for each in (
+        times,
+        times.astype("M8[ns]"),
+        times.astype(object),
+        np.ma.masked_array(["", "2024-01-01T12:00"], [True, False]),
+    ):
+        np.testing.assert_array_equal(phase(each), [np.nan, 12.0])
+        np.testing.assert_array_equal(elapsed(each), [np.nan, 0.0])
+
+
+@pytest.mark.parametrize(
+    ("times", "said"),
+    [
+        (np.array([5]).view("M8"), "has no unit"),
+        (np.array(["300000-01-01"], dtype="M8[Y]"), "years 300000 to 300000"),
+        (np.array([-30000], dtype="M8[Y]"), "give years from 1 to 9999"),
+    ],
+)
+def test_times_that_numpy_alone_takes(times, said):
+    with pytest.raises(InputError, match=said):
+        phase(times)
+
+
+def test_numbers_that_are_too_large_for_a_float():
+    with pytest.raises(InputError, match="angle must be numbers"):
+        compass_to_math(10**400)

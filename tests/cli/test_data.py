@@ -10,6 +10,8 @@ import pandas as pd
 import pytest
 import xarray as xr
 
+from dwd_files import put_on_server
+from file_server import serve
 from vmqp import datasets
 from vmqp.cli.data_catalogue import MADE
 
@@ -137,6 +139,97 @@ def test_gridded_components(call, convention, west):
     assert pd.read_csv("wind.csv")["direction"].tolist() == [west] * 3
     assert "(1)" in answer.out
     assert ("--compass" in answer.out) == (convention != "math")
+
+
+def era5(**more):
+    over = ("valid_time", "level", "parallel", "meridian")
+    times = pd.to_datetime(["2024-05-01 00:00", "2024-05-01 12:00"])
+    coords = {"valid_time": times, "level": [850.0, 500.0], "parallel": [50.0, 51.0], "meridian": [8.0, 9.0]}
+    u = xr.DataArray(np.full((2, 2, 2, 2), 5.0), coords=coords, dims=over)
+    return xr.Dataset({"u10": u, "v10": 0.0 * u})
+
+
+def test_grids_with_other_names_levels_and_times(call):
+    """What an error advises can be done in the shell, one after the other, up to the table."""
+    era5().to_netcdf("era5.nc", engine="h5netcdf")
+    words = ["data", "grid", "era5.nc", "--out", "wind.csv"]
+    for said, more in (
+        ("give its name, --lon NAME", ["--lon", "meridian"]),
+        ("give its name, --lat NAME", ["--lat", "parallel"]),
+        ("as in --select level=850.0", ["--select", "level=850"]),
+    ):
+        answer = call(words)
+        assert answer.code == 2
+        assert said in answer.err
+        words += more
+    answer = call(words)
+    assert answer.code == 0, answer.err
+    assert len(pd.read_csv("wind.csv")) == 8
+    assert "there are 2 times: give --at TIME" in answer.out
+    assert "next:" not in answer.out
+    answer = call([*words, "--at", "2024-05-01T12:00", "--overwrite"])
+    assert answer.code == 0, answer.err
+    assert len(pd.read_csv("wind.csv")) == 4
+    assert "next: vmqp predict wind.csv" in answer.out
+    for wrong, said in (("level", "NAME=VALUE"), ("level=700", "700"), ("depth=1", "'depth'")):
+        answer = call([*words[:-1], wrong, "--overwrite"])
+        assert answer.code == 2
+        assert said in answer.err
+
+
+def test_files_that_were_passed_over_are_named(call, files):
+    # Of a station that has no other.
+    broken = next(
+        path for path in sorted(files.rglob("*_akt.zip")) if len(list(files.rglob(path.name[:26] + "*"))) == 1
+    )
+    broken.write_bytes(b"PK broken")
+    words = ["data", "dwd", "--folder", str(files), "--at", TIME, "--out", "snapshot.csv"]
+    answer = call(words)
+    assert answer.code == 2
+    assert "give --skip-broken to go on" in answer.err
+    answer = call([*words, "--skip-broken"])
+    assert answer.code == 0, answer.err
+    assert f"passed over: {broken}: " in answer.out
+    told = json.loads(call([*words, "--skip-broken", "--overwrite", "--json"]).out)
+    assert len(told["broken"]) == 1
+    assert broken.name in told["broken"][0]
+
+
+def test_a_download_becomes_a_table(call, folder, monkeypatch):
+    pytest.importorskip("pooch", reason='downloads need pooch: pip install "vmqp[data]"')
+    tree = datasets.dwd.write_example(folder / "tree", TIME, stations=30, seed=2)
+    monkeypatch.setattr("vmqp.datasets.dwd.server.utc_now", lambda: pd.Timestamp("2024-05-01T18:00"))
+    with serve() as server:
+        url = put_on_server(server, tree)
+        words = ["data", "dwd", "--at", TIME, "--url", url, "--cache", "kept"]
+        answer = call([*words, "--out", "snapshot.csv"])
+        assert answer.code == 0, answer.err
+        asked = len(server.asked)
+        again = call([*words, "--out", "again.csv"])
+        assert again.code == 0, again.err
+        assert len(server.asked) == asked
+    frame = pd.read_csv("snapshot.csv", dtype={"station": str})
+    assert frame.columns.tolist() == COLUMNS
+    assert len(frame) > 5
+    assert Path("again.csv").read_bytes() == Path("snapshot.csv").read_bytes()
+
+
+def test_places_that_cannot_be_written(call):
+    Path("d.csv").mkdir()
+    for place, said in (("d.csv", "is a directory"), ("a" * 300 + ".csv", "cannot be written")):
+        answer = call(["data", "make", "headings", "--out", place])
+        assert answer.code == 2
+        assert said in answer.err
+        assert "Traceback" not in answer.err
+
+
+def test_an_empty_table_is_not_written(call):
+    rows = [line for line in LATEST.splitlines() if not line.startswith(("41001", "41002"))]
+    Path("latest_obs.txt").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    answer = call(["data", "ndbc", "latest_obs.txt", "--angle", "waves", "--out", "waves.csv"])
+    assert answer.code == 2
+    assert "no direction of waves (1)" in answer.err
+    assert not Path("waves.csv").exists()
 
 
 @pytest.mark.parametrize("name", list(MADE))

@@ -81,6 +81,11 @@ def test_without_noise_the_hours_are_the_truth():
     np.testing.assert_allclose(residuals(sleep), 0.0, atol=1e-12)
 
 
+def test_noise_too_small_for_a_square_is_none():
+    calm = circadian_times(noise_sd=1e-170, seed=1)
+    assert np.array_equal(calm.frame["hour"], circadian_times(noise_sd=0.0, seed=1).frame["hour"])
+
+
 def test_hours_lie_on_both_sides_of_midnight():
     hours = SLEEP.frame["hour"]
     assert (hours > 22).sum() > 30

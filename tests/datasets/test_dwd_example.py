@@ -90,6 +90,11 @@ def test_a_folder_of_somebody_else_is_left_alone(tmp_path):
     assert contents(folder) == before
 
 
+def test_more_stations_than_numbers(tmp_path):
+    with pytest.raises(InputError, match="give at most 9998"):
+        dwd.write_example(tmp_path / "made", stations=9999)
+
+
 def test_times_of_the_other_clock(tmp_path):
     dwd.write_example(tmp_path, "1998-07-01T12:00", stations=30)
     assert len(dwd.snapshot("1998-07-01T12:00", folder=tmp_path)) == 27

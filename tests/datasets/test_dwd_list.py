@@ -163,6 +163,13 @@ def test_what_is_no_list_is_refused(text, said):
         parse_list(text.encode(), "list.txt")
 
 
+def test_a_line_of_blanks_without_end_takes_no_time():
+    """A pattern that goes back over every blank would take minutes."""
+    blank = f"{line(7, 'Nebel', 'Hessen')}{' ' * 1_000_000}"
+    with pytest.raises(InputError, match="cannot be read as a station"):
+        parse_list(station_list([blank + "x"]).encode())
+
+
 def test_of_several_lists_the_one_that_reaches_furthest_is_believed():
     def one(elevation, until):
         return parse_list(station_list([line(3, "Ort", "Hessen", elevation=elevation, end=until)]).encode())

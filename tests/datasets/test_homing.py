@@ -109,6 +109,13 @@ def test_refused(options, message):
         headings(**options)
 
 
+def test_pieces_at_one_place_and_at_many():
+    released = headings(seed=1)
+    one = released.pieces(30.0, 0.0)
+    assert one["home_direction"].tolist() == [270.0]
+    assert len(released.pieces([[30.0, 20.0]], [[0.0, 1.0]])) == 2
+
+
 def test_places_that_are_refused():
     with pytest.raises(InputError, match="home itself"):
         RELEASED.pieces(0.0, 0.0)

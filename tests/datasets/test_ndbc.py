@@ -227,6 +227,14 @@ def test_download(files, tmp_path, monkeypatch):
     assert files.asked == ["/obs.txt"] * 2
 
 
+def test_what_unpacks_to_too_much_is_not_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(ndbc, "_LARGEST_UNPACKED", 1_000_000)
+    path = tmp_path / "latest_obs.txt.gz"
+    path.write_bytes(gzip.compress(b" " * 3_000_000))
+    with pytest.raises(InputError, match="more than 1,000,000 bytes"):
+        ndbc.read_latest(path)
+
+
 def test_a_page_instead_of_the_file_replaces_nothing(files, tmp_path):
     files.answers["/obs.txt"] = [(HEADER + ROWS).encode(), b"<html>we are sorry</html>"]
     ndbc.latest(url=f"{files.url}/obs.txt", cache=tmp_path)

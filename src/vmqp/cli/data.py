@@ -1,7 +1,8 @@
 """What `vmqp data` does: get a table, write it whole or not at all, and say how to predict from it."""
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from vmqp.cli.data_catalogue import DWD_FILES, MADE, READ
-from vmqp.cli.errors import DONE, INTERRUPTED, said
+from vmqp.cli.errors import DONE, INTERRUPTED, in_shell_words, said
 from vmqp.cli.options import at_least
 from vmqp.cli.output import Terminal
 from vmqp.errors import InputError
@@ -108,25 +109,37 @@ def write_grid(
     file: str,
     at: str | None,
     *,
-    u: str | None,
-    v: str | None,
+    names: Mapping[str, str | None],
     convention: str,
     every: int,
+    select: Sequence[str],
 ) -> int:
-    """Write directions and speeds of gridded components."""
+    """Write directions and speeds of gridded components; `names` are those of u, v, lon and lat."""
     from vmqp.datasets import gridded
 
     at_least(every, 1, "--every", "it is a step along the grid")
+    chosen = dict(_read_choice(text) for text in select)
 
     def get() -> pd.DataFrame:
-        more: dict[str, Any] = {"convention": convention}
-        frame = gridded.wind_table(file, u=u, v=v, time=at, every=every, **more)
+        more: dict[str, Any] = {"convention": convention, **names}
+        frame = gridded.wind_table(file, time=at, every=every, select=chosen, **more)
         whole = frame.dropna(subset=["direction"]).reset_index(drop=True)
         whole.attrs["left_out"] = {"no wind, or nothing at the point": len(frame) - len(whole)}
         return whole
 
     places = _PLACES if convention != "math" else _PLACES.replace(" --compass", "")
     return _write(given, get, f"--angle direction {places}")
+
+
+def _read_choice(text: str) -> tuple[str, Any]:
+    """Read NAME=VALUE; the value is a number if it can be."""
+    name, sign, value = (part.strip() for part in text.partition("="))
+    if not (name and sign and value):
+        raise InputError(f"--select {text!r} is no choice: give NAME=VALUE, such as level=850.")
+    try:
+        return name, float(value)
+    except ValueError:
+        return name, value
 
 
 def write_made(given: Given, name: str, seed: int) -> int:
@@ -156,29 +169,56 @@ def _write_files(given: Given, seed: int) -> int:
 
 def _write(given: Given, get: "Callable[[], pd.DataFrame]", predict: str) -> int:
     """Get a table and write it; what is wrong with the place is said before the work begins."""
-    out = _checked_place(given.out, given.overwrite)
+    with _writable(given.out):
+        out = _checked_place(given.out, given.overwrite)
     try:
         with said():
             frame = get()
     except KeyboardInterrupt:
         given.terminal.fail(f"stopped; {given.out} was not written.", INTERRUPTED)
         return INTERRUPTED
-    text = frame.to_csv(index=False, lineterminator="\n").encode()
-    write_whole(out, lambda file: file.write(text))
     left_out: Mapping[str, int] = frame.attrs.get("left_out", {})
     missed = {reason: count for reason, count in left_out.items() if count}
-    command = f"vmqp predict {shlex.quote(given.out)} {predict}" if predict else None
+    reasons = ", ".join(f"{reason} ({count})" for reason, count in missed.items())
+    if frame.empty:
+        raise InputError(f"nothing is left to write, and {given.out} was not written. Left out: {reasons}.")
+    text = frame.to_csv(index=False, lineterminator="\n").encode()
+    with _writable(given.out):
+        write_whole(out, lambda file: file.write(text))
+    times = frame["time"].nunique() if "time" in frame and "station" not in frame else 1
+    command = f"vmqp predict {shlex.quote(given.out)} {predict}" if predict and times == 1 else None
+    broken: Sequence[str] = frame.attrs.get("broken", [])
     if given.terminal.as_json:
-        given.terminal.print_json(
-            {"exit_code": DONE, "file": given.out, "rows": len(frame), "left_out": missed, "next": command}
-        )
+        told = {
+            "exit_code": DONE,
+            "file": given.out,
+            "rows": len(frame),
+            "left_out": missed,
+            "broken": broken,
+        }
+        given.terminal.print_json({**told, "next": command})
     given.terminal.say(f"{given.out}: {len(frame)} rows of {', '.join(map(str, frame.columns))}.")
     if missed:
-        reasons = ", ".join(f"{reason} ({count})" for reason, count in missed.items())
         given.terminal.say(f"left out: {reasons}.")
+    given.terminal.say(*(f"passed over: {in_shell_words(sentence)}" for sentence in broken))
+    if times > 1:
+        given.terminal.say(
+            f"there are {times} times: give --at TIME for a map of one, or make numbers of the times for an input."
+        )
     if command:
         given.terminal.say(f"next: {command}")
     return DONE
+
+
+@contextmanager
+def _writable(place: str) -> Iterator[None]:
+    """Say what is wrong with a place in which nothing can be written."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(
+            f"--out {place!r} cannot be written ({error.strerror or error}): give another place."
+        ) from error
 
 
 def _checked_place(text: str, overwrite: bool) -> Path:

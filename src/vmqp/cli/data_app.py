@@ -133,6 +133,15 @@ def grid(
             metavar="NAME",
         ),
     ] = "from",
+    lon: Annotated[str | None, typer.Option(help="Name of the longitude.", metavar="NAME")] = None,
+    lat: Annotated[str | None, typer.Option(help="Name of the latitude.", metavar="NAME")] = None,
+    select: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="One value of another dimension, such as level=850; may be given again.",
+            metavar="NAME=VALUE",
+        ),
+    ] = None,
     every: Annotated[int, typer.Option(help="Take every so many points of the grid.", metavar="N")] = 1,
     overwrite: Overwrite = False,
     json: a.Json = False,
@@ -143,7 +152,8 @@ def grid(
     from vmqp.cli.output import Terminal
 
     given = Given(out, overwrite, Terminal(as_json=json, quiet=quiet))
-    return write_grid(given, file, at, u=u, v=v, convention=convention, every=every)
+    names = {"u": u, "v": v, "lon": lon, "lat": lat}
+    return write_grid(given, file, at, names=names, convention=convention, every=every, select=select or [])
 
 
 @data.command(epilog="Example: vmqp data make headings --out headings.csv")

@@ -36,6 +36,12 @@ _WORDS = (
     (re.compile(r"\b(memory|neighbors) is (?=['\d-])"), r"--\1 is "),
     (re.compile(r"\bprecision='(\w+)'"), r"--precision \1"),
     (re.compile(r"\bX_new\b"), "the places"),
+    (re.compile(r"\bgive skip_broken=True\b"), "give --skip-broken"),
+    (re.compile(r"\bgive its folder \(folder=\.\.\.\)"), "give its folder (--folder DIR)"),
+    (re.compile(r"\b(u|v|lon|lat)='…'"), r"--\1 NAME"),
+    (re.compile(r"\bselect=\{'(\w+)': '?([^'}]*)'?\}"), r"--select \1=\2"),
+    (re.compile(r"choose one with dataset\.sel\(.*?\) first, and leave time out"), "leave --at out"),
+    (re.compile(r"\bleave time out\b"), "leave --at out"),
 )
 
 

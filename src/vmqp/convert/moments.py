@@ -59,7 +59,9 @@ def read_moments(times: Any, name: str) -> Moments:
     vmqp.errors.InputError: times holds 2024 at index 0, where a date and time is needed: ...
     """
     if isinstance(times, np.ma.MaskedArray):
-        times = np.ma.filled(times.astype(object), None) if times.dtype.kind != "M" else times.filled("NaT")
+        hidden, times = np.ma.getmaskarray(times), np.array(times.data)
+        times = times if times.dtype.kind == "M" else times.astype(object)
+        times[hidden] = None
     if isinstance(times, pd.Series | pd.Index):
         index = pd.Index(times)
         if isinstance(index, pd.DatetimeIndex):

@@ -184,7 +184,8 @@ def _select(data: "xr.Dataset", select: Mapping[str, Any]) -> "xr.Dataset":
                 f"{listed(map(str, data.dims))}."
             )
         values = data[name].values
-        places = np.flatnonzero(values == value)
+        numbers = values.dtype.kind == "f" and isinstance(value, int | float)
+        places = np.flatnonzero(np.isclose(values, value, rtol=1e-6) if numbers else values == value)
         if not places.size:
             raise InputError(
                 f"{name} is {shown(value)} nowhere: its values are {listed(map(str, values[:20]))}."
