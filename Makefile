@@ -63,5 +63,5 @@ format: $(VENV)/.dev ## rewrite the code in the project's style
 	$(BIN)/ruff format .
 
 clean: ## remove the environment and everything that was made
-	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .mypy_cache demo-output docs/auto_tutorials docs/sg_execution_times.rst
+	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .mypy_cache demo-output docs/auto_tutorials
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -43,7 +43,7 @@ def link_checker():
 def site(tmp_path_factory):
     """The site, built from a copy of the documents so that nothing is written beside them."""
     source = tmp_path_factory.mktemp("site-source")
-    aside = shutil.ignore_patterns("auto_tutorials", "sg_execution_times.rst")
+    aside = shutil.ignore_patterns("auto_tutorials")
     shutil.copytree(ROOT / "docs", source / "docs", ignore=aside)
     for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md"):
         shutil.copy(ROOT / name, source / name)
