@@ -14,7 +14,7 @@ PAGES = [file for folder in FOLDERS for file in sorted((ROOT / "docs" / folder).
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *PAGES]
 NAMES = [document.relative_to(ROOT).as_posix() for document in DOCUMENTS]
 _BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_LINK = re.compile(r"\]\(([^)#]+)(?:#[^)]*)?\)")
+_LINK = re.compile(r"\]\(([^)#]+)(?:#[^)]*)?\)|<img src=\"([^\"]+)\"")
 
 
 def python_blocks(text: str) -> list[tuple[int, str]]:
@@ -35,7 +35,7 @@ def test_python_blocks_run(document, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=NAMES)
 def test_links_to_files_lead_somewhere(document):
-    for link in _LINK.findall(document.read_text(encoding="utf-8")):
+    for link in map("".join, _LINK.findall(document.read_text(encoding="utf-8"))):
         assert "://" in link or (document.parent / link).exists(), link
 
 
