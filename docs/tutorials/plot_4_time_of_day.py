@@ -151,7 +151,8 @@ print(f"That a night with light is later than one without has the probability {(
 # ------------
 #
 # The held-out nights judge: the mean error against the hours themselves, and against the true mean hours, which only a
-# maker of data knows. Nobody can be better against the hours than their scatter allows.
+# maker of data knows. In the long run nobody can be nearer to the hours than the true means are; on 24 nights, chance
+# may have it otherwise.
 
 rows = np.arange(len(held_out))
 observed, true_mean = sleep.held_out["hour"].to_numpy(), sleep.held_out["true_hour"].to_numpy()
