@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from file_server import Answer, left_in, serve
+from file_server import Answer, left_in
 from vmqp.datasets import batch, download, receiver
 from vmqp.datasets.batch import Job, fetch_all
 from vmqp.datasets.download import fetch
@@ -18,17 +18,6 @@ from vmqp.errors import InputError
 pytest.importorskip("pooch", reason='downloads need pooch: pip install "vmqp[data]"')
 
 BODY = b"0123456789" * 20_000
-
-
-@pytest.fixture
-def files():
-    with serve() as files:
-        yield files
-
-
-@pytest.fixture(autouse=True)
-def no_pauses(monkeypatch):
-    monkeypatch.setattr(download, "FIRST_PAUSE", 0.0)
 
 
 def test_a_file_comes_whole_and_is_checked_under_its_own_name(files, tmp_path):

@@ -17,8 +17,8 @@ from dwd_files import (
     write_folder,
     zipped,
 )
-from file_server import Answer, serve
-from vmqp.datasets import download, dwd
+from file_server import Answer
+from vmqp.datasets import dwd
 from vmqp.datasets.dwd import archive as archives
 from vmqp.datasets.dwd import over_time
 from vmqp.datasets.dwd import server as servers
@@ -32,15 +32,8 @@ STAMP = "202405011200"
 NOW_LIST = "zehn_now_ff_Beschreibung_Stationen.txt"
 
 
-@pytest.fixture
-def files():
-    with serve() as files:
-        yield files
-
-
 @pytest.fixture(autouse=True)
-def no_pauses(monkeypatch):
-    monkeypatch.setattr(download, "FIRST_PAUSE", 0.0)
+def usual_address(monkeypatch):
     monkeypatch.delenv("VMQP_DWD_URL", raising=False)
 
 

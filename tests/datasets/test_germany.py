@@ -1,15 +1,14 @@
 """Wind directions: the reader, and the download, from a server on this machine: checked, kept, or thrown away."""
 
 import hashlib
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from vmqp.datasets import download, germany, read_wind, wind_germany
+from file_server import left_in
+from vmqp.datasets import germany, read_wind, wind_germany
 from vmqp.errors import InputError
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data" / "wind_germany.csv"
@@ -17,34 +16,12 @@ CONTENT = b"SDO_CODE,Longitude,Latitude,dir\n368,9.924809,52.815233,-3.14159\n53
 HASH = hashlib.sha256(CONTENT).hexdigest()
 
 
-@pytest.fixture(autouse=True)
-def no_pauses(monkeypatch):
-    monkeypatch.setattr(download, "FIRST_PAUSE", 0.0)
-
-
 @pytest.fixture
-def server():
-    """Serves CONTENT at /wind.csv; `server.asked` counts."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self):
-            self.server.asked += 1
-            self.send_response(200 if self.path == "/wind.csv" else 404)
-            self.end_headers()
-            self.wfile.write(CONTENT)
-
-        def log_message(self, *_):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.asked = 0
-    server.url = f"http://127.0.0.1:{server.server_port}/wind.csv"
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
+def server(files):
+    """Serves CONTENT at its `url`; `asked` are the paths."""
+    files.answers["/wind.csv"] = CONTENT
+    files.url += "/wind.csv"
+    return files
 
 
 @pytest.fixture
@@ -52,14 +29,10 @@ def pooch():
     return pytest.importorskip("pooch", reason='downloads need pooch: pip install "vmqp[data]"')
 
 
-def left_in(folder):
-    return [path.name for path in folder.rglob("*")]
-
-
 def test_download_is_checked_and_made_once(pooch, server, tmp_path):
     for _ in range(2):
         table = wind_germany(url=server.url, sha256=HASH, cache=tmp_path)
-    assert server.asked == 1
+    assert len(server.asked) == 1
     assert list(table) == ["longitude", "latitude", "dir_rad", "dd10_deg"]
     assert table["dd10_deg"].tolist() == [0, 10]
     assert len(left_in(tmp_path)) == 1
@@ -91,7 +64,7 @@ def test_an_address_that_does_not_answer(pooch, server, tmp_path):
 def test_no_download_without_a_hash(server, tmp_path, sha256):
     with pytest.raises(InputError, match="sha256"):
         wind_germany(url=server.url, sha256=sha256, cache=tmp_path)
-    assert server.asked == 0
+    assert server.asked == []
 
 
 def test_without_pooch_the_error_says_how_to_get_it(monkeypatch):

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from file_server import left_in, serve
+from file_server import left_in
 from vmqp import tables
 from vmqp.convert import phase
 from vmqp.datasets import ndbc
@@ -209,13 +209,6 @@ def test_a_real_snapshot_comes_back(tmp_path):
     assert table["direction"].notna().sum() == 622
     assert table["wave_direction"].notna().sum() == 119
     assert (table["direction"] == 0).sum() == 15
-
-
-@pytest.fixture
-def files():
-    pytest.importorskip("pooch", reason='downloads need pooch: pip install "vmqp[data]"')
-    with serve() as files:
-        yield files
 
 
 def test_download(files, tmp_path, monkeypatch):
