@@ -150,6 +150,20 @@ def test_pages_are_fetched_again_after_a_day_and_old_ones_serve_if_nobody_answer
     pd.testing.assert_frame_equal(dwd.snapshot(TIME, url=recent, cache=tmp_path / "kept"), first)
 
 
+def test_a_page_with_names_that_are_gone_is_fetched_again_at_the_next_call(files, recent, tmp_path, today):
+    """As in spring, when the archives of the last year get names that reach further."""
+    before, after = (f"10minutenwerte_wind_00001_20200101_{end}_hist.zip" for end in ("20231231", "20241231"))
+    files.answers["/wind/historical/"] = page([before])
+    today("2026-01-01")
+    with pytest.raises(InputError, match="Give a time within"):
+        dwd.snapshot(TIME, url=recent, cache=tmp_path / "kept")
+    files.answers["/wind/historical/"] = page([after])
+    files.answers[f"/wind/historical/{after}"] = archive(1, [(STAMP, "4.5", "10")])
+    with pytest.raises(InputError, match="404"):
+        dwd.snapshot("2023-12-31T12:00", url=recent, cache=tmp_path / "kept")
+    assert dwd.snapshot(TIME, url=recent, cache=tmp_path / "kept")["speed"].tolist() == [4.5]
+
+
 def test_the_address_is_one_setting(files, recent, tmp_path, monkeypatch):
     monkeypatch.setenv("VMQP_DWD_URL", recent.rstrip("/"))
     assert len(dwd.snapshot(TIME, cache=tmp_path / "kept")) == 2

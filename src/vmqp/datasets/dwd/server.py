@@ -32,6 +32,7 @@ DWD_URL = "https://opendata.dwd.de/climate_environment/CDC/observations_germany/
 VARIABLE = "VMQP_DWD_URL"
 
 _DAY = 86_400.0
+_INDEX = "index.html"
 _NOW_REACHES, _RECENT_REACHES = pd.Timedelta(days=3), pd.Timedelta(days=500)
 _SURELY_THERE = pd.Timedelta(days=2)  # after which a row that was measured has come to the server
 _LARGEST_PAGE = 20_000_000
@@ -78,7 +79,7 @@ class Server:
     def sources(self, kind: Kind) -> list[Source]:
         """The archives of a kind that the server has, as they are or would be kept here."""
         folder = self.folder / FOLDERS[kind]
-        names = _linked(self._page(kind, "", "index.html"))
+        names = _linked(self._page(kind, "", _INDEX))
         found = [source_of(folder / name) for name in names]
         return [one for one in found if one is not None and one.kind == kind]
 
@@ -93,7 +94,21 @@ class Server:
         jobs = [
             Job(f"{self.url}{FOLDERS[one.kind]}/{one.path.name}", one.path, _check_archive) for one in sources
         ]
-        return fetch_all(jobs, label="wind stations", go_on=skip_broken, progress=progress, advice=_ADVICE)
+        whole = False
+        try:
+            failed = fetch_all(
+                jobs, label="wind stations", go_on=skip_broken, progress=progress, advice=_ADVICE
+            )
+            whole = not failed
+            return failed
+        finally:
+            if not whole:
+                self._doubt_pages()
+
+    def _doubt_pages(self) -> None:
+        """Let pages be fetched again at the next call: names of archives change, and a page may be from before."""
+        for page in self.folder.glob(f"*/{_INDEX}"):
+            os.utime(page, (0, 0))
 
     def _page(self, kind: Kind, name: str, kept: str) -> Path:
         """Fetch a page or list if there is none of today; one from before serves if the server does not answer."""
