@@ -45,7 +45,7 @@ def print_list(terminal: Terminal) -> int:
     for name, made in MADE.items():
         table.add_row(Text(f"vmqp data make {name}"), Text(made.what), Text(made.angle))
     table.add_row(
-        Text(f"vmqp data make {DWD_FILES}"), Text("made files in the format of vmqp data dwd"), Text("")
+        Text(f"vmqp data make {DWD_FILES}"), Text("generated files in the format of vmqp data dwd"), Text("")
     )
     terminal.print_table(table)
     return DONE
@@ -143,14 +143,15 @@ def _read_choice(text: str) -> tuple[str, Any]:
 
 
 def write_made(given: Given, name: str, seed: int) -> int:
-    """Write made data, a classical set, or made files of the German weather service."""
+    """Write generated data, a classical set, or generated files of the German weather service."""
     at_least(seed, 0, "--seed", "it numbers a stream of random numbers")
     if name == DWD_FILES:
         return _write_files(given, seed)
     if name not in MADE:
         names = [*MADE, DWD_FILES]
         raise InputError(
-            f"there is no made data {name!r}: did you mean {nearest(name, names)!r}? The names are {listed(names)}."
+            f"there is no generated data {name!r}: did you mean {nearest(name, names)!r}? The names are "
+            f"{listed(names)}."
         )
     return _write(given, lambda: MADE[name].frame(seed), MADE[name].predict)
 
@@ -163,7 +164,9 @@ def _write_files(given: Given, seed: int) -> int:
     table = f"vmqp data dwd --folder {shlex.quote(given.out)} --at {time} --out snapshot.csv"
     if given.terminal.as_json:
         given.terminal.print_json({"exit_code": DONE, "folder": given.out, "next": table})
-    given.terminal.say(f"{given.out}: made files of made stations, around {time} UTC.", f"next: {table}")
+    given.terminal.say(
+        f"{given.out}: generated files of invented stations, around {time} UTC.", f"next: {table}"
+    )
     return DONE
 
 

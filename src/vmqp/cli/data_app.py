@@ -1,4 +1,4 @@
-"""The commands of `vmqp data`: measurements and made data become tables that `vmqp predict` takes."""
+"""The commands of `vmqp data`: measurements and generated data become tables that `vmqp predict` takes."""
 
 from typing import Annotated
 
@@ -10,7 +10,7 @@ __all__ = ["data"]
 
 data = typer.Typer(
     name="data",
-    help="Get a table to predict from: the weather service's files, buoys, gridded winds, made data.",
+    help="Get a table to predict from: the weather service's files, buoys, gridded winds, generated data.",
     epilog="Example: vmqp data dwd --folder files/ --at 2024-05-01T12:00 --out snapshot.csv",
     rich_markup_mode="markdown",
     invoke_without_command=True,
@@ -171,7 +171,7 @@ def make(
 ) -> int:
     """Write data that the package makes, whose truth is known, or a small classical set.
 
-    dwd-files writes made files in the format of the German weather service, to try vmqp data dwd on.
+    dwd-files writes generated files in the format of the German weather service, to try vmqp data dwd on.
     """
     from vmqp.cli.data import Given, write_made
     from vmqp.cli.output import Terminal

@@ -1,4 +1,4 @@
-"""What `vmqp data` has: readers, and made tables with the options of `vmqp predict` that go with each."""
+"""What `vmqp data` has: readers, and generated tables with the options of `vmqp predict` that go with each."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -42,13 +42,13 @@ def _gait(seed: int) -> pd.DataFrame:
 
 MADE = {
     "wind-field": Made(
-        "wind at 200 made stations about a cyclone",
+        "wind at 200 invented stations about a cyclone",
         "direction, degrees (360)",
         lambda seed: datasets.wind_field(seed=seed).frame,
         "--angle direction --inputs longitude,latitude --period 360 --metric geographic --holdout 0.2",
     ),
     "hourly-wind": Made(
-        "a month of hourly winds at one made station, with gaps",
+        "a month of hourly winds at one invented station, with gaps",
         "direction, degrees (360)",
         _month,
         "--angle direction --inputs hour --period 360 --holdout 0.2",
@@ -60,13 +60,13 @@ MADE = {
         "--angle cycle_pct --inputs hip,knee,ankle,level --period 100 --holdout 0.2",
     ),
     "circadian": Made(
-        "hours at which 20 made people fell asleep, with day of the year and evening light",
+        "hours at which 20 invented people fell asleep, with day of the year and evening light",
         "hour, hours (24)",
         lambda seed: datasets.circadian_times(seed=seed).frame,
         "--angle hour --inputs subject,day_of_year,light --period 24 --holdout 0.2",
     ),
     "headings": Made(
-        "headings of made animals, some home and some the opposite way: two modes",
+        "headings of invented animals, some home and some the opposite way: two modes",
         "heading, degrees (360)",
         lambda seed: datasets.headings(seed=seed).frame,
         "--angle heading --inputs east,north --period 360 --holdout 0.2",
