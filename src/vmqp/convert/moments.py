@@ -6,6 +6,7 @@
 """
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, tzinfo
 from typing import Any
@@ -163,11 +164,9 @@ def _read_cell(cell: Any, name: str, place: tuple[int, ...]) -> datetime | None:
         text = cell.strip()
         if text in _MISSING:
             return None
-        try:
-            if _ISO.fullmatch(text):
+        if _ISO.fullmatch(text):
+            with suppress(ValueError):
                 return datetime.fromisoformat(text)
-        except ValueError:
-            pass
     elif sort_of(cell) == "missing":
         return None
     where = f" at index {place[0] if len(place) == 1 else place}" if place else ""
