@@ -214,6 +214,18 @@ def test_a_download_becomes_a_table(call, folder, monkeypatch):
     assert Path("again.csv").read_bytes() == Path("snapshot.csv").read_bytes()
 
 
+def test_an_example_is_replaced_only_if_asked_for(call):
+    words = ["data", "make", "dwd-files", "--out", "made"]
+    assert call(words).code == 0
+    before = {path: path.read_bytes() for path in Path("made").rglob("*.zip")}
+    answer = call([*words, "--seed", "9"])
+    assert answer.code == 2
+    assert "give --overwrite" in answer.err
+    assert {path: path.read_bytes() for path in Path("made").rglob("*.zip")} == before
+    assert call([*words, "--seed", "9", "--overwrite"]).code == 0
+    assert {path: path.read_bytes() for path in Path("made").rglob("*.zip")} != before
+
+
 def test_places_that_cannot_be_written(call):
     Path("d.csv").mkdir()
     for place, said in (("d.csv", "is a directory"), ("a" * 300 + ".csv", "cannot be written")):

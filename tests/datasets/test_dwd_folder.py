@@ -114,7 +114,7 @@ def test_a_time_that_no_file_holds_says_which_are_held(tmp_path):
         dwd.snapshot("2024-05-01T13:00", folder=folder)
     hist = "10minutenwerte_wind_00002_19930429_19991231_hist.zip"
     write_folder(folder, {hist: b"never opened"}, stations=[1, 2])
-    with pytest.raises(InputError, match="from 1993-04-28T23:00Z to 2024-05-01T12:10Z"):
+    with pytest.raises(InputError, match="from 1993-04-29 to 2024-05-01T12:10Z"):
         dwd.snapshot("2024-05-01T13:00", folder=folder)
 
 
@@ -272,6 +272,22 @@ def test_a_broken_file_of_a_station_that_has_another_is_no_loss(tmp_path):
     assert table["station"].tolist() == ["00001", "00002"]
     assert table.attrs["left_out"]["broken file"] == 0
     assert len(table.attrs["broken"]) == 1
+
+
+@pytest.mark.parametrize("time", ["2024-06-01T12:00", "2024-05-01T08:00"])
+def test_what_was_read_tells_more_than_a_name(tmp_path, time):
+    """The name of one file holds the day, and its rows are of noon, as those of the other are."""
+    rows = [("202405011100", "4.1", "230"), ("202405011300", "4.1", "230")]
+    hist = "10minutenwerte_wind_00002_20240501_20240501_hist.zip"
+    folder = write_folder(tmp_path, {akt(1): archive(1, rows), hist: archive(2, rows)})
+    with pytest.raises(InputError, match="reach from 2024-05-01T11:00Z to 2024-05-01T13:00Z"):
+        dwd.snapshot(time, folder=folder)
+
+
+def test_days_of_names_where_nothing_was_read(tmp_path):
+    folder = write_folder(tmp_path, {"10minutenwerte_wind_00002_20200101_20231231_hist.zip": b"not read"})
+    with pytest.raises(InputError, match=r"reach from 2020-01-01 to 2023-12-31\."):
+        dwd.snapshot(TIME, folder=folder)
 
 
 def test_a_file_without_a_time_that_can_be_read(tmp_path):

@@ -205,6 +205,16 @@ def test_components_of_different_levels_are_never_mixed():
     np.testing.assert_allclose(wind_table(mixed, u="u")["speed"], 5.0, rtol=1e-6)
 
 
+@pytest.mark.parametrize("units", ["m/s", "m s-1", "m s^-1", None])
+def test_units_that_are_spelled_otherwise_or_missing(units):
+    odd = era5()
+    if units is None:
+        del odd["v10"].attrs["units"]
+    else:
+        odd["v10"].attrs["units"] = units
+    pd.testing.assert_frame_equal(wind_table(odd), wind_table(era5()))
+
+
 def test_a_level_is_selected(tmp_path):
     level = LEVELS.assign(
         u10=LEVELS["u10"] * LEVELS["level"] / 500, v10=LEVELS["v10"] * LEVELS["level"] / 500
@@ -303,7 +313,10 @@ def test_points_off_the_grid_are_left_out():
         (lambda: wind_table(era5(), convention="down"), "convention is 'down'"),
         (lambda: wind_table(era5()["u10"]), "an xarray Dataset or the path"),
         (lambda: wind_table("no_such_file.nc"), "no_such_file.nc cannot be read"),
-        (lambda: wind_table(era5(), v="msl"), "'u10' is in m s.*-1 and 'msl' in None"),
+        (
+            lambda: wind_table(era5().assign(msl=era5()["msl"].assign_attrs(units="Pa")), v="msl"),
+            "'u10' is in m s.*-1 and 'msl' in Pa",
+        ),
         (lambda: add_direction(era5().rename(msl="speed"), convention="to"), "has 'speed' already"),
         (
             lambda: add_direction(era5().assign(v10=era5()["v10"][0]), convention="to"),

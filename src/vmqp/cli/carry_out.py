@@ -111,6 +111,7 @@ def _go_on(work: Work, terminal: Terminal, limits: Limits, *, allow_unconverged:
     try:
         with said():
             posterior = work.sample(limits)
+            terminal.say(f"Drawn. Summing up and writing {place}.")
             outcome = summarise(work, posterior, limits.target_ess)
             write_outputs(work, posterior, outcome)
     except TimeLimitError:
@@ -158,7 +159,13 @@ def _advice(work: Work, outcome: Outcome) -> str:
         return f"Run it again with --warmup {max(3 * work.request.warmup, 1000)} --overwrite."
     if work.is_map and outcome.stopped == "draws" and _more_draws(work, outcome, None) <= outcome.draws:
         return f"No more draws fit the memory: vmqp resume {place} --memory SIZE goes on with a larger one."
-    return f"vmqp resume {place} goes on for longer."
+    n, m = len(work.data), len(work.places)
+    fewer = (
+        f" Fewer places may do too: {m:,} are many beside {n:,} observed ones."
+        if m > n and not work.is_map
+        else ""
+    )
+    return f"vmqp resume {place} goes on for longer.{fewer}"
 
 
 def _enough(before: Outcome, target_ess: float) -> bool:

@@ -159,6 +159,11 @@ def write_made(given: Given, name: str, seed: int) -> int:
 def _write_files(given: Given, seed: int) -> int:
     from vmqp.datasets import dwd
 
+    if not given.overwrite and Path(given.out).is_dir() and any(Path(given.out).iterdir()):
+        raise InputError(
+            f"--out {given.out!r} is there already: give --overwrite to replace an earlier example in it, or another "
+            "name."
+        )
     time = "2024-05-01T12:00"
     dwd.write_example(given.out, time, seed=seed)
     table = f"vmqp data dwd --folder {shlex.quote(given.out)} --at {time} --out snapshot.csv"
@@ -185,7 +190,8 @@ def _write(given: Given, get: "Callable[[], pd.DataFrame]", predict: str) -> int
     reasons = ", ".join(f"{reason} ({count})" for reason, count in missed.items())
     if frame.empty:
         raise InputError(f"nothing is left to write, and {given.out} was not written. Left out: {reasons}.")
-    text = frame.to_csv(index=False, lineterminator="\n").encode()
+    digits = frame.select_dtypes("float").round(6)
+    text = frame.assign(**digits).to_csv(index=False, lineterminator="\n").encode()
     with _writable(given.out):
         write_whole(out, lambda file: file.write(text))
     times = frame["time"].nunique() if "time" in frame and "station" not in frame else 1
@@ -200,7 +206,8 @@ def _write(given: Given, get: "Callable[[], pd.DataFrame]", predict: str) -> int
             "broken": broken,
         }
         given.terminal.print_json({**told, "next": command})
-    given.terminal.say(f"{given.out}: {len(frame)} rows of {', '.join(map(str, frame.columns))}.")
+    rows = "1 row" if len(frame) == 1 else f"{len(frame)} rows"
+    given.terminal.say(f"{given.out}: {rows} of {', '.join(map(str, frame.columns))}.")
     if missed:
         given.terminal.say(f"left out: {reasons}.")
     given.terminal.say(*(f"passed over: {in_shell_words(sentence)}" for sentence in broken))

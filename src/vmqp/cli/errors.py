@@ -42,6 +42,7 @@ _WORDS = (
     (re.compile(r"\bselect=\{'(\w+)': '?([^'}]*)'?\}"), r"--select \1=\2"),
     (re.compile(r"choose one with dataset\.sel\(.*?\) first, and leave time out"), "leave --at out"),
     (re.compile(r"\bleave time out\b"), "leave --at out"),
+    (re.compile(r"\bread it with ndbc\.read_latest\b"), "give it: vmqp data ndbc latest_obs.txt"),
 )
 
 

@@ -21,6 +21,7 @@ def compass_to_math(angle: ArrayLike, *, period: Any = 360) -> FloatOrArray:
     What the direction says stays the same: a wind named by where it comes from still is. `period` is a number or a
     name such as "degrees" or "radians".
 
+    >>> from vmqp.convert import compass_to_math
     >>> compass_to_math([0, 90, 180, 270])
     array([ 90.,   0., 270., 180.])
     >>> compass_to_math(0.0, period="radians")
@@ -32,6 +33,7 @@ def compass_to_math(angle: ArrayLike, *, period: Any = 360) -> FloatOrArray:
 def math_to_compass(angle: ArrayLike, *, period: Any = 360) -> FloatOrArray:
     """Turn directions counter-clockwise from east into directions clockwise from north, in [0, period).
 
+    >>> from vmqp.convert import math_to_compass
     >>> math_to_compass([0, 90, float("nan")])
     array([90.,  0., nan])
     """
@@ -41,6 +43,7 @@ def math_to_compass(angle: ArrayLike, *, period: Any = 360) -> FloatOrArray:
 def opposite(angle: ArrayLike, *, period: Any = 360) -> FloatOrArray:
     """Turn directions by half a period: from where a wind comes to where it goes, and back.
 
+    >>> from vmqp.convert import opposite
     >>> opposite([0, 270])
     array([180.,  90.])
     """
@@ -54,6 +57,7 @@ def rescale(angle: ArrayLike, from_period: Any, to_period: Any) -> FloatOrArray:
     Periods are numbers or names, as in `regress`: "radians", "degrees", "gradians", "turns", "hours", and others.
     Nothing is wrapped, so that negative angles and whole turns stay, and differences can be rescaled too.
 
+    >>> from vmqp.convert import rescale
     >>> rescale([90, -180], "degrees", "radians").round(4).tolist()
     [1.5708, -3.1416]
     >>> rescale(18, "hours", 360)

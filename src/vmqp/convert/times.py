@@ -50,6 +50,7 @@ def phase(
     converted to a `timezone` by name, with its summer time: there the hour that comes twice has the same phase twice.
     Times without an offset are taken as they stand, and a `timezone` for them is an error.
 
+    >>> from vmqp.convert import phase
     >>> phase("2024-07-01T22:15+00:00", "day", timezone="Europe/Berlin")
     0.25
     >>> phase(["2024-03-04", "2024-03-06 12:00", None], "week")  # a Monday and a Wednesday
@@ -91,6 +92,7 @@ def elapsed(
 
     In days, a daily cycle is a periodic kernel of period 1, and a yearly one of period 365.25:
 
+    >>> from vmqp.convert import elapsed
     >>> from vmqp import kernels
     >>> days = elapsed(["2024-03-01 06:00", "2024-03-01 18:00", "2024-03-03 06:00"], "days", since="2024-03-01")
     >>> days
@@ -111,6 +113,7 @@ def elapsed(
 def clock(hours: Any, *, period: Any = 24) -> Any:
     """Write hours of the day as on a clock, to the minute: a text, or a list of texts; "" for what is missing.
 
+    >>> from vmqp.convert import clock
     >>> clock(23.75)
     '23:45'
     >>> clock([6.5, 23.9999, -1.0, float("nan")])

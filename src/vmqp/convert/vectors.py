@@ -32,6 +32,7 @@ def components(
     Where there is no speed both components are 0, also without a direction: a calm. Otherwise what is missing makes
     them nan.
 
+    >>> from vmqp.convert import components
     >>> components([270, 180], [5.0, 2.0], convention="from")
     (array([5., 0.]), array([0., 2.]))
     >>> components(90, convention="math")
@@ -64,6 +65,7 @@ def direction_and_speed(
     `convention` is one of those of `components`, and must be given. Where both components are 0 there is no
     direction: it is nan, and never 0, which would be north.
 
+    >>> from vmqp.convert import direction_and_speed
     >>> direction_and_speed([5.0, 0.0], [0.0, 0.0], convention="from")
     (array([270.,  nan]), array([5., 0.]))
     >>> direction_and_speed(1.0, 1.0, convention="to", period="radians")

@@ -124,8 +124,8 @@ def load_pooch() -> Any:
         return import_module("pooch")
     except ImportError:
         raise InputError(
-            'downloads need the package pooch, which is not installed: run pip install "vmqp[data]", or give the path '
-            "of the file (--data FILE on the command line)."
+            'downloads need the package pooch, which is not installed: run pip install "vmqp[data]", or get the files '
+            "yourself and give their place."
         ) from None
 
 
@@ -171,6 +171,18 @@ def _may_pass(error: Exception) -> bool:
 
 
 def _failed(url: str, error: BaseException, advice: str) -> InputError:
+    return InputError(f"{public(url)} could not be downloaded ({_why(error)}): {advice}.")
+
+
+def _why(error: BaseException) -> str:
+    """Say in a few words what went wrong; what requests says of a connection is a page."""
+    failures = import_module("requests").exceptions
+    answer = getattr(error, "response", None)
+    if answer is not None:
+        return f"the server says {answer.status_code} {answer.reason}".strip()
+    if isinstance(error, failures.Timeout):
+        return f"there was no answer within {TIMEOUT:g} seconds"
+    if isinstance(error, failures.ConnectionError):
+        return "the server could not be reached, or hung up: is there a network?"
     text = public(" ".join(str(error).split()))[:200]
-    name = type(error).__name__
-    return InputError(f"{public(url)} could not be downloaded ({name}: {text}): {advice}.")
+    return f"{type(error).__name__}: {text}"

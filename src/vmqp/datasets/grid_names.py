@@ -40,11 +40,22 @@ def find_components(data: "xr.Dataset", u: str | None, v: str | None) -> "tuple[
             f"{listed(map(str, north.dims))}: give two components of one grid."
         )
     units = [part.attrs.get("units") for part in (east, north)]
-    if units[0] != units[1]:
+    # A component without units is taken to have those of the other.
+    if None not in units and _spelled(units[0]) != _spelled(units[1]):
         raise InputError(
             f"{east.name!r} is in {units[0]} and {north.name!r} in {units[1]}: convert one of them."
         )
     return east, north
+
+
+def _spelled(units: Any) -> str:
+    """One spelling of a unit.
+
+    >>> _spelled("m s**-1"), _spelled("m/s"), _spelled("m s-1"), _spelled("knots")
+    ('ms-1', 'ms-1', 'ms-1', 'knots')
+    """
+    text = str(units).replace("/s", "s-1")
+    return "".join(letter for letter in text if letter not in " *^.·")
 
 
 def find_place(data: "xr.Dataset", role: str, given: str | None) -> "xr.DataArray":

@@ -64,7 +64,9 @@ def wind_table(
     other dimensions, such as levels: ``{"level": 850}``. Stations and tracks are taken too: there the places, and
     perhaps the times, go along one dimension.
 
+    >>> import pandas as pd
     >>> import xarray as xr
+    >>> from vmqp.datasets.gridded import wind_table
     >>> over = ("valid_time", "y", "x")
     >>> wind = xr.Dataset(
     ...     {"uas": (over, [[[1.0]], [[0.0]]]), "vas": (over, [[[0.0]], [[3.0]]])},
@@ -118,6 +120,7 @@ def add_direction(
     `u`, `v` and `convention` are those of `wind_table`. In a calm the direction is nan.
 
     >>> import xarray as xr
+    >>> from vmqp.datasets.gridded import add_direction
     >>> wind = xr.Dataset({"u": ("x", [0.0, 3.0]), "v": ("x", [2.0, 4.0])})
     >>> more = add_direction(wind, convention="from")
     >>> more["direction"].values.round(1).tolist(), more["speed"].values.tolist()

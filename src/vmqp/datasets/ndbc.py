@@ -51,7 +51,7 @@ many they are. In Python leave them out yourself:
 Then ``regress(winds[["lon", "lat"]], winds["direction"], …, period=360)``, or
 ``winds.to_csv("winds.csv", index=False)`` and in the shell::
 
-    vmqp predict winds.csv --angle direction --inputs lon,lat --period 360 --metric geographic --grid 40x30 --out run/
+    vmqp predict winds.csv --angle direction --inputs lon,lat --period 360 --metric geographic --compass --holdout 0.2
 """
 
 import gzip
@@ -106,8 +106,9 @@ _STATION_FILE = re.compile(r"([0-9a-z]{4,5}?)(?:h\d{4}|_5day)?\.txt(?:\.gz)?", r
 
 
 def read_latest(path: str | os.PathLike[str]) -> pd.DataFrame:
-    """Read latest_obs.txt, one row a station, also compressed (.gz); the columns are those of the table above.
+    """Read latest_obs.txt, one row a station, also compressed (.gz); ``help(vmqp.datasets.ndbc)`` has the columns.
 
+    >>> from vmqp.datasets.ndbc import read_latest
     >>> read_latest("no_such_file.txt")
     Traceback (most recent call last):
     vmqp.errors.InputError: no_such_file.txt cannot be read (No such file or directory): ...

@@ -158,7 +158,8 @@ def wind_field(
     centre. Held-out stations come from the same law. Coordinates are rounded to 4 decimals (10 m); directions
     are not rounded. An observed direction is the true one plus von Mises noise whose circular standard
     deviation is `noise_sd` degrees; 0 gives the truth itself. The wind depends on the seed only, and not on
-    how many stations or cells are asked for.
+    how many stations or cells are asked for. Directions say where the wind comes from, in degrees clockwise from
+    north.
 
     >>> field = wind_field(stations=100, held_out=20, seed=3)
     >>> len(field.frame), len(field.held_out), len(field.grid)

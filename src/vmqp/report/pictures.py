@@ -85,6 +85,7 @@ class Gallery:
                 lambda: self.posterior.plot_map(compass=self.compass),
                 heading=f"Map of the predicted {noun}",
                 caption="Each arrow is a place: with a dot an observation, without one a prediction. "
+                "It points to its angle (a wind that is named by where it comes from: into the wind). "
                 "The shorter and paler an arrow, the less certain it is.",
                 alt=f"Map of arrows over {over}: observed and predicted {noun}s at {count}.",
             ),

@@ -49,7 +49,7 @@ def snapshot(
     A download goes by size: today's and recent archives are asked first, and the historical for what they lack.
 
     >>> import tempfile
-    >>> from vmqp.datasets.dwd import write_example
+    >>> from vmqp.datasets.dwd import snapshot, write_example
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = write_example(folder, "2024-05-01T12:00", stations=30)
     ...     table = snapshot("2024-05-01T14:00+02:00", folder=folder)

@@ -48,6 +48,7 @@ def write_example(
     holds anything else is left alone.
 
     >>> import tempfile
+    >>> from vmqp.datasets.dwd import write_example
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     place = write_example(folder, stations=30)
     ...     sorted(path.name for path in place.iterdir())

@@ -33,7 +33,7 @@ def stations(
     have is as the one says that reaches furthest.
 
     >>> import tempfile
-    >>> from vmqp.datasets.dwd import write_example
+    >>> from vmqp.datasets.dwd import stations, write_example
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = write_example(folder, stations=30)
     ...     stations(folder).columns.tolist()
@@ -63,7 +63,7 @@ def series(
     other arguments are those of `snapshot`.
 
     >>> import tempfile
-    >>> from vmqp.datasets.dwd import write_example
+    >>> from vmqp.datasets.dwd import series, write_example
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = write_example(folder, "2024-05-01T12:00", stations=30)
     ...     wind = series(90001, "2024-05-01T11:30", "2024-05-01T12:00", folder=folder)

@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 import pandas as pd
 
@@ -17,6 +18,9 @@ from vmqp.errors import InputError
 __all__ = ["Gathered", "best_first", "files_in", "gather", "remedy", "span", "stations_in"]
 
 
+_DAY = len("20240501")
+
+
 @dataclass
 class Gathered:
     """What was found about a time."""
@@ -24,7 +28,7 @@ class Gathered:
     rows: dict[str, tuple[float, float]] = field(default_factory=dict)
     """Of each station with a row: FF_10 and DD_10."""
     reach: dict[Path, tuple[str, str]] = field(default_factory=dict)
-    """First and last stamp of each file, where it has rows."""
+    """First and last stamp of each file that has rows; of one that was not read, the days of its name."""
     asked: set[str] = field(default_factory=set)
     """Stations with files."""
     broken: dict[Path, InputError] = field(default_factory=dict)
@@ -67,7 +71,7 @@ def gather(sources: Iterable[Source], stamp: str, into: Gathered, *, skip_broken
         if source.station in into.rows:
             continue
         if not source.may_hold(stamp, stamp):
-            into.reach[source.path] = (f"{source.begin}0000", f"{source.end}2350")
+            into.reach[source.path] = (str(source.begin), str(source.end))
             continue
         try:
             found = find_row(source, stamp)
@@ -90,8 +94,19 @@ def remedy(error: InputError) -> InputError:
 
 
 def span(reach: Iterable[tuple[str, str]]) -> str:
-    """Say from when to when files reach, by their first and last stamps."""
-    times = stamps_to_utc(pd.Series([stamp for ends in reach for stamp in ends], dtype=str)).dropna()
-    if times.empty:
+    """Say from when to when files reach, by their first and last stamps, or days where only a name tells."""
+    ends = pd.Series([stamp for pair in reach for stamp in pair], dtype=str)
+    times = stamps_to_utc(ends).dropna()
+    days = pd.to_datetime(ends[ends.str.len() == _DAY], format="%Y%m%d", errors="coerce").dropna()
+    if times.empty and days.empty:
         return "none was read that has rows"
-    return f"the files reach from {said(times.min())} to {said(times.max())}"
+    return f"the files reach from {_end(times, days, 'min')} to {_end(times, days, 'max')}"
+
+
+def _end(times: pd.Series, days: pd.Series, side: Literal["min", "max"]) -> str:
+    """The first or last time that was read, or the day of a name that reaches further."""
+    read, named = (getattr(part, side)() for part in (times.dt.floor("D"), days))
+    further = named < read if side == "min" else named > read
+    if times.empty or further:
+        return f"{named:%Y-%m-%d}"
+    return said(getattr(times, side)())
