@@ -167,6 +167,16 @@ def test_a_result_that_cannot_be_trusted_exits_with_3_and_says_what_to_do(call):
 
 
 @pytest.mark.usefixtures("without_report")
+def test_many_places_beside_few_observations_are_named_as_a_reason(call):
+    short = ("--chains", "2", "--warmup", "50", "--draws", "50")
+    many = call(predict("--grid", "9x8", *short, "--out", "many"))
+    few = call(predict("--grid", "2x2", *short, "--out", "few"))
+    assert (many.code, few.code) == (3, 3)
+    assert "Fewer places may do too: 72 are many beside" in " ".join(many.out.split())
+    assert "Fewer places" not in few.out
+
+
+@pytest.mark.usefixtures("without_report")
 def test_a_time_limit_before_the_first_draw_keeps_the_run_for_resume(call):
     answer = call(predict("--holdout", "0.2", "--time-limit", "0.001s", "--out", "run"))
     assert answer.code == 3
