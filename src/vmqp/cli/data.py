@@ -185,39 +185,48 @@ def _write(given: Given, get: "Callable[[], pd.DataFrame]", predict: str) -> int
     except KeyboardInterrupt:
         given.terminal.fail(f"stopped; {given.out} was not written.", INTERRUPTED)
         return INTERRUPTED
-    left_out: Mapping[str, int] = frame.attrs.get("left_out", {})
-    missed = {reason: count for reason, count in left_out.items() if count}
-    reasons = ", ".join(f"{reason} ({count})" for reason, count in missed.items())
     if frame.empty:
-        raise InputError(f"nothing is left to write, and {given.out} was not written. Left out: {reasons}.")
+        raise InputError(
+            f"nothing is left to write, and {given.out} was not written. Left out: {_left_out(frame)}."
+        )
     digits = frame.select_dtypes("float").round(6)
     text = frame.assign(**digits).to_csv(index=False, lineterminator="\n").encode()
     with _writable(given.out):
         write_whole(out, lambda file: file.write(text))
+    _tell(given, frame, predict)
+    return DONE
+
+
+def _tell(given: Given, frame: pd.DataFrame, predict: str) -> None:
+    """Say what was written, what was not, and what can be done with it."""
+    terminal = given.terminal
+    # Stations report at times of their own; on a grid several times are several maps.
     times = frame["time"].nunique() if "time" in frame and "station" not in frame else 1
     command = f"vmqp predict {shlex.quote(given.out)} {predict}" if predict and times == 1 else None
     broken: Sequence[str] = frame.attrs.get("broken", [])
-    if given.terminal.as_json:
-        told = {
-            "exit_code": DONE,
-            "file": given.out,
-            "rows": len(frame),
-            "left_out": missed,
-            "broken": broken,
-        }
-        given.terminal.print_json({**told, "next": command})
+    if terminal.as_json:
+        told: dict[str, Any] = {"exit_code": DONE, "file": given.out, "rows": len(frame)}
+        terminal.print_json({**told, "left_out": _missed(frame), "broken": broken, "next": command})
     rows = "1 row" if len(frame) == 1 else f"{len(frame)} rows"
-    given.terminal.say(f"{given.out}: {rows} of {', '.join(map(str, frame.columns))}.")
-    if missed:
-        given.terminal.say(f"left out: {reasons}.")
-    given.terminal.say(*(f"passed over: {in_shell_words(sentence)}" for sentence in broken))
+    terminal.say(f"{given.out}: {rows} of {', '.join(map(str, frame.columns))}.")
+    if _missed(frame):
+        terminal.say(f"left out: {_left_out(frame)}.")
+    terminal.say(*(f"passed over: {in_shell_words(sentence)}" for sentence in broken))
     if times > 1:
-        given.terminal.say(
+        terminal.say(
             f"there are {times} times: give --at TIME for a map of one, or make numbers of the times for an input."
         )
     if command:
-        given.terminal.say(f"next: {command}")
-    return DONE
+        terminal.say(f"next: {command}")
+
+
+def _missed(frame: pd.DataFrame) -> dict[str, int]:
+    """How many rows were left out, by reason."""
+    return {reason: count for reason, count in frame.attrs.get("left_out", {}).items() if count}
+
+
+def _left_out(frame: pd.DataFrame) -> str:
+    return ", ".join(f"{reason} ({count})" for reason, count in _missed(frame).items())
 
 
 @contextmanager
