@@ -56,6 +56,7 @@ html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
+html_show_search_summary = False  # it is fetched from pages, which browsers refuse to pages that are files
 html_theme_options = {
     "logo": {"text": "vmqp"},
     "navbar_align": "left",

@@ -44,5 +44,5 @@ class Visit:
 
     def close(self):
         self.context.close()
-        assert self.faults == []
-        assert self.requests == []
+        assert self.faults == [], self.faults
+        assert self.requests == [], self.requests
