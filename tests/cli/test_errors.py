@@ -238,3 +238,10 @@ def test_errors_are_json_where_json_is_asked_for(call):
         assert answer.code == 2
         assert json.loads(answer.out).keys() == {"exit_code", "error"}
         assert not answer.err
+
+
+def test_a_command_that_is_misspelled_reads_as_two_sentences(call):
+    answer = call(["prdict"])
+    assert answer.code == 2
+    assert "Did you mean 'predict'? See vmqp --help." in " ".join(answer.err.split())
+    assert "?." not in answer.err

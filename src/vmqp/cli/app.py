@@ -45,10 +45,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return int(app(given, prog_name="vmqp", standalone_mode=False, obj=given) or 0)
     except _ClickException as error:
-        message = str(error.format_message()).rstrip(".?")
+        message = str(error.format_message()).rstrip(".")
+        message += "" if message.endswith("?") else "."
         if isinstance(error, _UsageError) and getattr(error, "ctx", None) is not None:
-            message += f". See {error.ctx.command_path} --help"
-        return _fail(f"{message}.", given)
+            message += f" See {error.ctx.command_path} --help."
+        return _fail(message, given)
     except VmqpError as error:
         return _fail(str(error), given)
 

@@ -22,8 +22,7 @@ _BROKEN = (
     zlib.error,
     LZMAError,
     EOFError,
-    RuntimeError,
-    NotImplementedError,
+    RuntimeError,  # also a way of packing that is not known
     OSError,
     ValueError,
 )
