@@ -47,7 +47,8 @@ if TYPE_CHECKING:
         scores,
         tables,
     )
-    from vmqp.posterior import Posterior, load
+    from vmqp.files import load
+    from vmqp.posterior import Posterior
     from vmqp.regression import CircularRegressor, regress
     from vmqp.sampling import sample_angles, sample_angles_batch
 
@@ -78,7 +79,7 @@ _MODULES = (
 _FUNCTIONS = {
     "CircularRegressor": "vmqp.regression",
     "Posterior": "vmqp.posterior",
-    "load": "vmqp.posterior",
+    "load": "vmqp.files",
     "regress": "vmqp.regression",
     "sample_angles": "vmqp.sampling",
     "sample_angles_batch": "vmqp.sampling",

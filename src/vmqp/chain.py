@@ -5,9 +5,6 @@ the random streams among them, and nothing in a chain reads the clock. So a chai
 in any process, gives the same draws to the last bit. Progress, checkpoints, resuming, stopping rules and clusters
 follow from that, and live in `vmqp.run`.
 
-A task may have two methods more, for results that are no draws: ``conclude(states)`` returns groups of arrays for the
-result, and ``met(rule, states)`` judges convergence in place of R-hat of all draws.
-
 Iterations are counted from 0. The first `warmup` of them adapt and leave no draws; after that every `thin`-th
 iteration leaves one.
 """

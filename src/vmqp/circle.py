@@ -34,7 +34,7 @@ Axis: TypeAlias = int | tuple[int, ...] | None
 FloatOrArray: TypeAlias = Any
 
 # Angles that cancel exactly leave a resultant of a few roundings, whatever their number.
-_NO_DIRECTION = 8 * np.finfo(float).eps
+NO_DIRECTION = 8 * np.finfo(float).eps
 
 
 def wrap(angle: ArrayLike, period: float = TWO_PI, origin: float | None = None) -> FloatOrArray:
@@ -295,6 +295,6 @@ def _direction_and_length(
     radians = _radians(wrapped(values, period), period)
     c, s = _average(np.cos(radians), axis, weights), _average(np.sin(radians), axis, weights)
     length = np.minimum(np.hypot(c, s), 1.0)
-    directed = length > _NO_DIRECTION
+    directed = length > NO_DIRECTION
     direction = np.where(directed, np.arctan2(s, c) / TWO_PI * period, np.nan)
     return direction, np.where(directed, length, 0.0)

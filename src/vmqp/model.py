@@ -48,6 +48,7 @@ __all__ = [
     "log_normaliser_quadrature",
     "noise_log_likelihood",
     "noisy",
+    "predictive_field",
     "unit_vectors",
 ]
 
@@ -242,6 +243,52 @@ def conditional(M: FloatArray, observed_angles: npt.ArrayLike, field: FloatArray
     n = len(x)
     # eq:conditional_density
     return Conditional(np.ascontiguousarray(M[n:, n:]), field[n:] - M[n:, :n] @ x)
+
+
+def predictive_field(
+    kriged: FloatArray,
+    ones: FloatArray,
+    variance: FloatArray,
+    concentration: npt.ArrayLike,
+    direction: npt.ArrayLike,
+    drift: Drift,
+) -> FloatArray:
+    """Return the field h* of one new angle given the n observed ones, shape (2, ...).
+
+    In the model of the n observed locations and one new location the new angle is von Mises about ``arg h*`` with
+    concentration ``|h*|``. With the covariances ``k = k(X, x*)`` and the kriging variance
+    ``s² = k(x*, x*) − kᵀK⁻¹k``, the nugget of the new row included in ``k(x*, x*)``::
+
+        h* = kᵀK⁻¹x / s² + κ e(ν)                              drift "constant"
+        h* = [kᵀK⁻¹x + κ (1 − kᵀK⁻¹1) e(ν)] / s²               drift "mean"
+
+    It is `conditional` for one unobserved row: by the inverse of a partitioned matrix the entries of M between the
+    new row and the others are ``−kᵀK⁻¹/s²``, and their sum with the diagonal ``1/s²`` is the weight of the drift.
+
+    Parameters
+    ----------
+    kriged : ndarray of shape (2, ...)
+        ``kᵀK⁻¹x`` for the cosines and the sines of the observed angles.
+    ones : ndarray of shape (...)
+        ``kᵀK⁻¹1``.
+    variance : ndarray of shape (...)
+        The kriging variance s².
+    concentration, direction : array_like, broadcast with `variance`
+        κ and ν.
+    drift : {"constant", "mean"}
+        How the drift pulls.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> kriged, ones, variance = np.array([[0.5], [0.0]]), np.array([0.5]), np.array([0.75])
+    >>> predictive_field(kriged, ones, variance, 2.0, 0.0, "mean")[0].round(3)
+    array([2.])
+    """
+    # eq:conditional_density, for one unobserved angle
+    weight = np.asarray(concentration) * (1.0 if drift == "constant" else (1.0 - ones) / variance)
+    nu = np.broadcast_to(direction, variance.shape)
+    return np.asarray(kriged / variance + np.stack([np.cos(nu), np.sin(nu)]) * weight)
 
 
 def noisy(

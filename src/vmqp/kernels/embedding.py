@@ -21,8 +21,12 @@ from vmqp.kernels.stationary import Stationary
 __all__ = ["embed", "flat", "on_the_earth"]
 
 
-def embed(kernel: Kernel, inputs: Inputs, parameters: Sequence[float] | None = None) -> FloatArray:
+def embed(
+    kernel: Kernel, inputs: Inputs, parameters: Sequence[float] | None = None, scaled_by: int | None = None
+) -> FloatArray:
     """Return points, (d, p), at the parameters in their flat order; at typical ones if they are not given.
+
+    Columns without a length scale are divided by their spread over the first `scaled_by` rows, or over all.
 
     >>> from vmqp.kernels import Exponential, Nugget
     >>> inputs = Inputs.check([[0.0, 0.0], [3.0, 1.0]], None)
@@ -31,21 +35,23 @@ def embed(kernel: Kernel, inputs: Inputs, parameters: Sequence[float] | None = N
            [1., 2.]])
     """
     numbers = [p.prior.typical() for p in kernel.parameters()] if parameters is None else list(parameters)
-    _, points = _embed(kernel, inputs, numbers)
+    _, points = _embed(kernel, inputs, numbers, scaled_by)
     if points.shape[1] == 0:  # a constant has no metric: take that of the table
-        points = _even(inputs.X)
+        points = _even(inputs.X, scaled_by)
     return np.ascontiguousarray(points)
 
 
-def _embed(kernel: Kernel, inputs: Inputs, numbers: Sequence[float]) -> tuple[float, FloatArray]:
+def _embed(
+    kernel: Kernel, inputs: Inputs, numbers: Sequence[float], scaled_by: int | None
+) -> tuple[float, FloatArray]:
     """The variance at a place, as a weight beside other terms, and the points."""
     if isinstance(kernel, Scaled):
-        weight, points = _embed(kernel.kernel, inputs, numbers[1:])
+        weight, points = _embed(kernel.kernel, inputs, numbers[1:], scaled_by)
         return weight * numbers[0], points
     if isinstance(kernel, Sum | Product):
         start, found = 0, []
         for part in kernel.parts():
-            found.append(_embed(part, inputs, numbers[start : start + part.size]))
+            found.append(_embed(part, inputs, numbers[start : start + part.size], scaled_by))
             start += part.size
         if isinstance(kernel, Product):
             return math.prod(weight for weight, _ in found), np.hstack([points for _, points in found])
@@ -66,7 +72,7 @@ def _embed(kernel: Kernel, inputs: Inputs, numbers: Sequence[float]) -> tuple[fl
     if isinstance(kernel, Categorical):
         correlations = np.broadcast_to(numbers, X.shape[1])
         return 1.0, np.hstack([_corners(X[:, c], correlations[c]) for c in range(X.shape[1])])
-    return 1.0, _even(X)
+    return 1.0, _even(X, scaled_by)
 
 
 def on_the_earth(X: FloatArray) -> FloatArray:
@@ -86,9 +92,9 @@ def _corners(codes: FloatArray, correlation: float) -> FloatArray:
     return points
 
 
-def _even(X: FloatArray) -> FloatArray:
-    """Columns over their spread."""
-    spread = X.std(axis=0)
+def _even(X: FloatArray, rows: int | None) -> FloatArray:
+    """Columns over the spread of their first rows."""
+    spread = X[:rows].std(axis=0)
     return np.asarray(X / np.where(spread > 0.0, spread, 1.0))
 
 

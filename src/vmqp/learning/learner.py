@@ -194,6 +194,7 @@ class Learner:
             "thin": self.thin,
             "circular": "direction",
         }
+        how |= problem.fixed_values()
         if problem.neighbors is not None:
             how["neighbors"] = problem.neighbors
         return Description(

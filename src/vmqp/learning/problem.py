@@ -150,6 +150,14 @@ class Problem:
             return {}
         return {"noise": np.asarray(self.noise_of(self.noise.typical()))}
 
+    def fixed_values(self) -> dict[str, float]:
+        """Strength and direction of the drift where they are not learned, for the attributes of a result."""
+        return {
+            f"fixed_{name}": float(prior.typical())
+            for name, prior in (("concentration", self.concentration), ("direction", self.direction))
+            if name not in self.learned
+        }
+
     @property
     def no_drift(self) -> bool:
         """Whether κ is fixed at 0, so that ν means nothing."""

@@ -7,14 +7,20 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from vmqp.circle import FloatArray
 from vmqp.learning.learner import doubts
-from vmqp.maps import Moments
+from vmqp.posterior.predictive import ClosedForm
 from vmqp.run import Converged
 from vmqp.run.diagnostics import LEAST_DRAWS, blocks
+from vmqp.tables import AngleRange
 
-__all__ = ["Verdict", "diagnose", "judge", "moments_of", "parameters_of"]
+__all__ = ["SIMULATION", "Verdict", "diagnose", "judge", "parameters_in", "precision_of_means"]
 
+SIMULATION = "conditional simulation"
+"""What results of a simulation say of their method."""
 _CIRCULAR = {"direction"}
+# R-hat of 50 independent draws of each of 4 chains exceeds 1.06 at one location in a thousand.
+_RHAT_SIMULATED, _FEW = 1.1, 0.05
 _ONE_CHAIN = "There is one chain only, so nothing says whether it has converged: run 4 chains."
 
 
@@ -41,12 +47,9 @@ def diagnose(tree: xr.DataTree) -> pd.DataFrame:
     Angles are named by what they are and their row among all places: ``angle[12]``. Where there are too few draws, or
     one chain only, the numbers that are not defined are missing.
     """
-    posterior, moments = tree["posterior"].dataset, moments_of(tree)
+    posterior = tree["posterior"].dataset
     angles = {str(name): array.values for name, array in posterior.data_vars.items() if array.ndim == 3}
-    if moments is not None:
-        angles = {}
-    learned = parameters_of(tree)
-    parameters = {str(name): array.values for name, array in learned.data_vars.items() if array.ndim == 2}
+    parameters = {str(name): array.values for name, array in posterior.data_vars.items() if array.ndim == 2}
     rows: dict[str, tuple[float, float]] = {}
     for block in blocks(parameters, angles, _CIRCULAR):
         chains, draws, columns = block.values.shape
@@ -61,44 +64,67 @@ def diagnose(tree: xr.DataTree) -> pd.DataFrame:
             places = posterior[f"{block.name}_place"].values[block.first : block.first + len(rhat)]
             labels = [f"{block.name}[{place}]" for place in places]
         rows |= dict(zip(labels, zip(rhat, ess, strict=True), strict=True))
-    if moments is not None:
-        places = posterior["angle_place"].values
-        found = zip(moments.rhat().max(axis=0), moments.effective(), strict=True)
-        rows |= dict(zip([f"angle[{place}]" for place in places], found, strict=True))
     return pd.DataFrame.from_dict(rows, orient="index", columns=["rhat", "ess"])
 
 
-def moments_of(tree: xr.DataTree) -> Moments | None:
-    """Summaries over all steps of a map; None where draws are all there is."""
-    if "totals" not in tree.children:
-        return None
-    totals = tree["totals"].dataset
-    return Moments(totals["sums"].values, totals["counts"].values)
+def parameters_in(tree: xr.DataTree, angles: AngleRange) -> dict[str, FloatArray]:
+    """Draws of the learned parameters by name, (chains, draws); the direction ν in the period of the data."""
+    posterior = tree["posterior"].dataset
+    found = {str(name): array.values for name, array in posterior.data_vars.items() if array.ndim == 2}
+    if "direction" in found:
+        draws = found["direction"]
+        found["direction"] = np.asarray(angles.from_radians(draws), dtype=draws.dtype)
+    return found
 
 
-def parameters_of(tree: xr.DataTree) -> xr.Dataset:
-    """The posterior of the parameters: of a map, that of its first stage."""
-    return tree["learning" if "learning" in tree.children else "posterior"].dataset
+def precision_of_means(predictive: ClosedForm, table: pd.DataFrame, angles: AngleRange) -> tuple[str, ...]:
+    """Say what the finite number of parameter draws leaves open in the mean directions."""
+    if not len(table):
+        return ()
+    scarce = float(table["ess"].min())
+    error = (
+        predictive.monte_carlo_error(scarce if np.isfinite(scarce) else 1.0) / (2.0 * np.pi) * angles.period
+    )
+    unit = {"degrees": "°", "": ""}.get(angles.unit, f" {angles.unit}")
+    used, every = predictive.sets, predictive.chains * predictive.drawn
+    typical, largest = (f"{value:.2g}{unit}" for value in (np.median(error), error.max()))
+    return (
+        f"Predictions use {used:,} of {every:,} parameter draws, which leaves a Monte Carlo error of {typical} in a "
+        f"typical mean direction and of at most {largest}.",
+    )
 
 
 def judge(table: pd.DataFrame, tree: xr.DataTree, target_ess: float) -> Verdict:
     """Say in words whether the draws can be trusted; every reason against it is named with what to do."""
     rule = Converged(ess=target_ess)
     posterior = tree["posterior"].dataset
-    if "totals" in tree.children:
-        return _judge_map(table, tree, rule)
+    if not len(table):
+        return Verdict(True, ("Nothing was learned: all parameters are fixed numbers.",))
+    if tree.attrs.get("method") == SIMULATION:
+        return _judge_simulation(table, posterior)
     against = list(_judged(table, posterior, tree, rule))
     if against:
-        return Verdict(False, tuple(against))
+        return Verdict(False, (*against, *_other_data(tree)))
     worst_rhat, scarce = table["rhat"].max(), table["ess"].min()
     return Verdict(
         True,
         (
             f"The {posterior.sizes.get('chain', 1)} chains agree (R-hat at most {worst_rhat:.3f}) and hold at least "
-            f"{scarce:.0f} effective "
-            "samples of every parameter and angle.",
+            f"{scarce:.0f} effective samples of every parameter"
+            + (" and angle." if table.index.str.contains("[", regex=False).any() else "."),
+            *_other_data(tree),
         ),
     )
+
+
+def _other_data(tree: xr.DataTree) -> tuple[str, ...]:
+    """Say where parameters were learned from other data than those that predictions are conditioned on."""
+    if "conditioned" in tree.attrs:
+        return ("The parameters were learned from other data.",)
+    if "learned_with" not in tree.attrs:
+        return ()
+    n = tree["observed_data"].dataset["angle"].size
+    return (f"The parameters were learned from {tree.attrs['learned_with']:,} of the {n:,} observations.",)
 
 
 def _judged(table: pd.DataFrame, posterior: xr.Dataset, tree: xr.DataTree, rule: Converged) -> Iterator[str]:
@@ -124,44 +150,31 @@ def _judged(table: pd.DataFrame, posterior: xr.Dataset, tree: xr.DataTree, rule:
             f"There are {scarce:.0f} effective samples of {name}, where {rule.ess:.0f} are asked for: draw "
             f"{rule.ess / max(scarce, 1.0):.1f} times as many."
         )
-    group = "learning_stats" if "learning_stats" in tree.children else "sample_stats"
-    stats = {} if group not in tree.children else tree[group].dataset
+    stats = {} if "sample_stats" not in tree.children else tree["sample_stats"].dataset
     for sentence in doubts({str(name): stats[name].values for name in stats}):
         yield sentence[0].upper() + sentence[1:]
 
 
-def _judge_map(table: pd.DataFrame, tree: xr.DataTree, rule: Converged) -> Verdict:
-    """Of a map: the parameters as ever, the places by R-hat of both maps.
-
-    Effective samples of a place are those given the parameters: they are told, and not judged by.
-    """
-    if tree["posterior"].sizes.get("chain", 1) < 2:
-        return Verdict(False, (_ONE_CHAIN,))
-    places = table.index.str.startswith("angle[")
-    parameters = table[~places]
-    against = list(_judged(parameters, tree["learning"].dataset, tree, rule)) if len(parameters) else []
-    rhat, ess = table["rhat"][places], float(table["ess"][places].median())
-    above = float((rhat >= rule.rhat_angles).mean())
-    if above > 0.0:
-        against.append(
-            f"The chains disagree on the map: R-hat reaches {rhat.max():.3f} at {rhat.idxmax()}, and at "
-            f"{100 * above:.2g} % of the places it is not below {rule.rhat_angles:g}. Draw more of the map."
+def _judge_simulation(table: pd.DataFrame, posterior: xr.Dataset) -> Verdict:
+    """Of joint draws at parameters that were learned before: whether the chains agree on the angles."""
+    rhat = table["rhat"][table.index.str.startswith("angle[")].dropna()
+    chains, draws = posterior.sizes.get("chain", 1), posterior.sizes.get("draw", 0)
+    if not len(rhat):
+        return Verdict(False, (f"{chains} chains of {draws} draws are too few to judge: draw 200 or more.",))
+    above = float((rhat >= _RHAT_SIMULATED).mean())
+    if above > _FEW:
+        sentence = (
+            f"The chains of the simulation disagree: R-hat is {_RHAT_SIMULATED:g} or more at {100 * above:.0f} % of "
+            f"the locations, and {rhat.max():.2f} at {rhat.idxmax()}. Draw more."
         )
-    if against:
-        return Verdict(False, tuple(against))
+        return Verdict(False, (sentence,))
     return Verdict(
         True,
         (
-            f"The chains agree on the maps of mean and variance (R-hat at most {rhat.max():.3f}), with about {ess:.0f} "
-            f"effective samples at a typical place, given the parameters{_sets(tree)}.",
+            f"The {chains} chains of {draws} joint draws agree (R-hat is {rhat.median():.3f} at a typical location, "
+            f"and {_RHAT_SIMULATED:g} or more at {100 * above:.1f} % of them).",
         ),
     )
-
-
-def _sets(tree: xr.DataTree) -> str:
-    """Of how many sets of parameters a map is made."""
-    count = int(tree.attrs.get("sets", 1))
-    return f", of which there are {count} sets" if count > 1 else ""
 
 
 def _is_angular(table: pd.DataFrame) -> list[bool]:

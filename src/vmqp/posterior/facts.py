@@ -1,11 +1,11 @@
 """What a posterior knows beside its draws: the user's columns, period and call. It is kept as text in the file."""
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from vmqp.errors import InputError
-from vmqp.tables import AngleRange
+from vmqp.tables import AngleRange, Table
 
 __all__ = ["Facts"]
 
@@ -33,6 +33,12 @@ class Facts:
     noise_of_new: str = "same"
     """Whether a new observation has the noise of the observed ones ("same"), one of its own ("given"), or "none"."""
     metric: str = "euclidean"
+    estimator: dict[str, Any] = field(default_factory=dict)
+    """Of a saved model: its class and options."""
+
+    def with_new(self, new: Table, noise_of_new: str) -> "Facts":
+        """The same for predictions at new locations."""
+        return replace(self, categories=dict(new.categories), kind=new.kind, noise_of_new=noise_of_new)
 
     def to_text(self) -> str:
         """Write as JSON."""

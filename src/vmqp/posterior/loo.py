@@ -12,12 +12,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from vmqp.circle import FloatArray
+from vmqp.circle import TWO_PI, FloatArray
+from vmqp.errors import InputError
 
-__all__ = ["LeaveOneOut", "leave_one_out"]
+__all__ = ["LeaveOneOut", "leave_one_out", "pareto_smoothed"]
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,7 @@ class LeaveOneOut:
     """Leave-one-out log densities of the observed angles, in the units of the data; made by `Posterior.loo`.
 
     >>> rng = np.random.default_rng(1)
-    >>> found = leave_one_out(-1.0 + 0.1 * rng.standard_normal((2, 500, 3)))
+    >>> found = pareto_smoothed(-1.0 + 0.1 * rng.standard_normal((2, 500, 3)))
     >>> round(found.elpd, 1), found.unreliable.size, list(found.to_frame())
     (-3.0, 0, ['elpd', 'pareto_k'])
     """
@@ -63,11 +65,23 @@ class LeaveOneOut:
         )
 
 
-def leave_one_out(log_likelihood: FloatArray) -> LeaveOneOut:
+def leave_one_out(tree: xr.DataTree, period: float) -> LeaveOneOut:
+    """Compute from the log-likelihoods of a run, in densities a unit of the angles."""
+    if "log_likelihood" not in tree.children:
+        raise InputError(
+            "there is no leave-one-out, for the likelihoods were not kept or the parameters were learned from other "
+            "data: fit a model to these."
+        )
+    found = pareto_smoothed(tree["log_likelihood"].dataset["angle"].values)
+    shift = np.log(TWO_PI / period)
+    return LeaveOneOut(found.pointwise + shift, found.pareto_k, found.limit)
+
+
+def pareto_smoothed(log_likelihood: FloatArray) -> LeaveOneOut:
     """Compute from log p(θ_i | rest), (chains, draws, n), in blocks of rows.
 
     >>> rng = np.random.default_rng(1)
-    >>> leave_one_out(-1.0 + 0.1 * rng.standard_normal((2, 500, 3))).pointwise.round(1).tolist()
+    >>> pareto_smoothed(-1.0 + 0.1 * rng.standard_normal((2, 500, 3))).pointwise.round(1).tolist()
     [-1.0, -1.0, -1.0]
     """
     from arviz_stats.base import array_stats  # type: ignore[attr-defined]  # its import is slow

@@ -124,16 +124,16 @@ def plot_rose(
     rows = _rows(places, len(post.X_new))
     truth = None if y_true is None else np.asarray(post.range.from_radians(post._truth(y_true)))
     grid, densities = post._even_densities(rows)
-    draws = post._observations.draws
+    draws = post.draws_at(rows)
     titles = [_title(post, row) for row in rows]
     panels: list[dict[str, Any]] = [
         {
-            "draws": post._in_period(draws[..., row].reshape(-1)),
+            "draws": draws[..., i].reshape(-1),
             "density": (grid, density),
             "truth": None if truth is None else float(truth[row]),
             "interval": post._region(row, density, probability),
         }
-        for row, density in zip(rows, densities, strict=True)
+        for i, (row, density) in enumerate(zip(rows, densities, strict=True))
     ]
     shared: dict[str, Any] = {"scale": _scale(post, compass), "probability": probability}
     if ax is not None or len(rows) == 1:
@@ -215,4 +215,4 @@ def _title(post: "Posterior", row: int) -> str:
         post.categories[i][int(value)] if i in post.categories else f"{value:.4g}"
         for i, value in enumerate(post.X_new[row])
     )
-    return f"place {row} ({place})"
+    return f"location {row} ({place})"

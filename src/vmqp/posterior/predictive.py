@@ -1,107 +1,466 @@
-"""The density of a prediction: a mean over draws of laws that are known in closed form.
+"""Where a posterior's predictions come from: closed form from a learned model, or joint draws.
 
-Given all other angles, the angle at a place is von Mises about arg h with concentration k = |h|; other models have
-other laws (`vmqp.posterior.laws`). Their mean over draws (Rao and Blackwell) is smooth where the draws are rough. With
-noise χ an observation there has the density ``I₀(|h + χ e^{iy}|) / (2π I₀(|h|) I₀(χ))``.
+In closed form, the predictive distribution at a location is a mixture over parameter draws that were learned from the
+observed data alone, with one component for each draw: von Mises about the field of `vmqp.model.predictive_field`, or
+what kriging gives for a wrapped or projected Gaussian process. Locations do not enter each other's prediction, so that
+they are computed on demand, some at a time, and kept only where they are few.
 
-A stiff kernel without noise makes k so large that the mean is a comb of spikes between which there is nothing: each
-law then says less than the spread of the draws about it. A law is therefore never taken narrower than the bandwidth
-with which a density estimate of as many draws would be made. For the same reason a law is never narrower than an even
-grid round the circle can show; so the values on such a grid add up to one.
+Joint draws, of `CircularRegressor.simulate` and of the paper's transductive scheme, hold the angles of all locations
+together, and with each draw the distribution of one angle given all others.
 """
 
-from itertools import pairwise
+import math
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
+import numpy.typing as npt
+import xarray as xr
 
+from vmqp import model
 from vmqp.circle import TWO_PI, FloatArray
-from vmqp.posterior.laws import Laws
+from vmqp.errors import InputError
+from vmqp.kernels import Kernel
+from vmqp.posterior.components import Components, ProjectedNormal, VonMises, WrappedNormal
+from vmqp.posterior.mixture import bandwidth
+from vmqp.precision.kriging import Kriged, Kriging
+from vmqp.run import machine
+from vmqp.run.worker import one_blas_thread
 
-__all__ = [
-    "FEWEST_DRAWS",
-    "MOST_DRAWS",
-    "even_spacing",
-    "mixture",
-    "mixture_at",
-    "modes_of",
-]
+__all__ = ["ClosedForm", "JointDraws", "Predictive", "default_draws", "sizes_of", "values_of"]
 
-FEWEST_DRAWS, MOST_DRAWS = 400, 2000
-"""Draws of which a density is made: it is a mean of smooth functions, and more would not be seen."""
-_BLOCK = 4_000_000  # numbers at a time
-_SHOWN = (
-    0.7  # standard deviations of a law in spacings of a grid: then its values add up to one within 1.3e-4
-)
-_QUARTER = 0.6373  # width of the shortest interval with a quarter of a normal law, in standard deviations
+_BLOCK = 1_000_000  # components at a time
+_KEPT = 10_000_000  # components that are kept in memory, 16 bytes each
+_PREDICTED, _MANY, _FEWER = (
+    200,
+    100_000,
+    64,
+)  # parameter draws of a prediction; fewer beyond so many locations
+_PARTS = {"wrapped": ("mean", "variance"), "projected": ("x", "y", "xx", "xy", "yy")}
+_Result = TypeVar("_Result")
 
 
-def even_spacing(grid: FloatArray) -> float | None:
-    """Return the spacing of a grid in radians that goes evenly round the circle; None for any other.
+def default_draws(locations: int) -> int:
+    """Parameter draws that a prediction is made of where no number is given.
 
-    >>> even_spacing(np.linspace(0, TWO_PI, 8, endpoint=False)) == TWO_PI / 8
-    True
+    >>> default_draws(100_000), default_draws(1_000_000)
+    (200, 64)
     """
-    if grid.size < 8:
+    return _PREDICTED if locations <= _MANY else _FEWER
+
+
+def values_of(tree: xr.DataTree, group: str, name: str) -> FloatArray:
+    """The array of one variable; not a copy."""
+    values: FloatArray = tree[group].dataset[name].values
+    return values
+
+
+class Predictive(Protocol):
+    """Predictions at m new locations, in radians."""
+
+    joint: bool
+    """Whether draws hold all locations together."""
+
+    @property
+    def X_new(self) -> FloatArray:
+        """The new locations, (m, columns)."""
+
+    @property
+    def m(self) -> int:
+        """The number of new locations."""
+
+    def components(self, rows: slice | npt.NDArray[np.intp], most: int | None = None) -> Components:
+        """Components at some locations, for all draws or for about `most` of them, evenly chosen."""
+
+    def draws(self, rows: slice | npt.NDArray[np.intp]) -> FloatArray:
+        """Draws of a new observation at some locations, (chains, draws, rows)."""
+
+    def latent(self, rows: slice | npt.NDArray[np.intp]) -> FloatArray:
+        """The same of the angle of the process, without the noise of observations."""
+
+    def blocks(self) -> list[slice]:
+        """Cut the new locations into parts that are small enough to work on at a time."""
+
+    def by_block(self, work: Callable[[slice], _Result]) -> list[_Result]:
+        """Do some work on each block of locations, over threads where that pays."""
+
+
+class ClosedForm:
+    """Predictions one location at a time, from a learned model.
+
+    Parameters
+    ----------
+    tree : DataTree
+        Draws of the parameters, and of what is latent at the observed locations, with the data.
+    kernel : Kernel
+        The kernel whose parameters were learned.
+    X_new : ndarray of shape (m, columns)
+        New locations.
+    column_names : tuple of str, optional
+        Names of the columns.
+    parameter_draws : int, optional
+        How many of the draws are used, evenly thinned, the same number of each chain; `default_draws` by default.
+    neighbors : int, optional
+        As in `vmqp.precision.Kriging`.
+    noise_of_new : {"same", "given", "none"}
+        The noise of a new observation: that of the observed ones, `noise_new`, or none.
+    noise_new : ndarray of shape (m,), optional
+        The noise χ of each new observation.
+    """
+
+    joint = False
+
+    def __init__(
+        self,
+        tree: xr.DataTree,
+        kernel: Kernel,
+        X_new: FloatArray,
+        *,
+        column_names: tuple[str, ...] | None = None,
+        parameter_draws: int | None = None,
+        neighbors: int | None = None,
+        noise_of_new: str = "same",
+        noise_new: FloatArray | None = None,
+    ) -> None:
+        self.X_new, self._tree, self._kernel, self._names = X_new, tree, kernel, column_names
+        self._asked, self._neighbors = parameter_draws, neighbors
+        self._noisy, self._noise_new = noise_of_new, noise_new
+        wanted = default_draws(len(X_new)) if parameter_draws is None else parameter_draws
+        self.chains, self.drawn = sizes_of(tree)
+        self.kept = min(self.drawn, max(1, wanted // self.chains))
+        """Draws used of each chain."""
+
+    @property
+    def m(self) -> int:
+        """The number of new locations."""
+        return len(self.X_new)
+
+    def elsewhere(self, X_new: FloatArray, noise_new: FloatArray | None = None) -> "ClosedForm":
+        """The same model at other locations; factorizations are shared."""
+        other = ClosedForm(
+            self._tree,
+            self._kernel,
+            X_new,
+            column_names=self._names,
+            parameter_draws=self._asked,
+            neighbors=self._neighbors,
+            noise_of_new=self._noisy,
+            noise_new=noise_new,
+        )
+        if other.kept == self.kept:
+            other.__dict__["kriging"] = self.kriging
+        return other
+
+    @cached_property
+    def kriging(self) -> Kriging:
+        """Kriging from the observed locations at the parameter draws that are used."""
+        X = values_of(self._tree, "constant_data", "X")[: len(self._observed)]
+        return Kriging(
+            self._kernel,
+            X,
+            self._kriged_values(),
+            self._parameters,
+            column_names=self._names,
+            neighbors=self._neighbors,
+            workers=machine.cores(),
+        )
+
+    @property
+    def _observed(self) -> FloatArray:
+        return values_of(self._tree, "observed_data", "angle")
+
+    @cached_property
+    def _chosen(self) -> npt.NDArray[np.intp]:
+        return np.linspace(0, self.drawn - 1, self.kept).round().astype(np.intp)
+
+    def _used(self, values: npt.NDArray[Any]) -> FloatArray:
+        """Of draws, (chains, draws, ...), those that are used, (sets, ...)."""
+        used = np.asarray(values[:, self._chosen], dtype=np.float64)
+        return used.reshape(-1, *used.shape[2:])
+
+    @cached_property
+    def _parameters(self) -> Mapping[str, FloatArray]:
+        posterior = self._tree["posterior"].dataset
+        return {str(name): self._used(v.values) for name, v in posterior.data_vars.items() if v.ndim == 2}
+
+    @property
+    def sets(self) -> int:
+        """Components at a location."""
+        return self.chains * self.kept
+
+    @property
+    def _model(self) -> str:
+        return str(self._tree.attrs["model"]).split()[0]
+
+    def _latent(self, name: str) -> FloatArray:
+        return self._used(values_of(self._tree, "latent", name))
+
+    def _kriged_values(self) -> FloatArray:
+        """What is kriged: unit vectors, unwrapped angles, or vectors with their lengths; (sets, n, q)."""
+        observed = np.broadcast_to(self._observed, (self.sets, len(self._observed)))
+        if self._model == "wrapped":
+            return np.asarray(observed + TWO_PI * self._latent("winding"))[..., None]
+        if self._model == "projected":
+            return np.asarray(self._latent("radius")[..., None] * model.unit_vectors(observed))
+        if "latent" in self._tree["posterior"]:
+            observed = self._used(values_of(self._tree, "posterior", "latent"))
+        return model.unit_vectors(observed)
+
+    def _value(self, name: str) -> FloatArray:
+        """A parameter, learned or fixed, (sets, 1)."""
+        if name in self._parameters:
+            return self._parameters[name][:, None]
+        return np.full((self.sets, 1), float(self._tree.attrs.get(f"fixed_{name}", 0.0)))
+
+    def _noise(self, rows: slice | npt.NDArray[np.intp]) -> FloatArray | None:
+        """χ of a new observation, (sets, 1) or (sets, rows)."""
+        if self._noisy == "none":
+            return None
+        if self._noise_new is not None:
+            return np.broadcast_to(self._noise_new[rows], (self.sets, len(self._noise_new[rows])))
+        if "noise" in self._parameters:
+            return self._value("noise")
+        if "noise" in self._tree["constant_data"]:
+            return np.full((self.sets, 1), float(values_of(self._tree, "constant_data", "noise")))
         return None
-    ends = np.sort(np.mod(grid, TWO_PI))
-    steps = np.diff(ends, append=ends[0] + TWO_PI)
-    steps = steps[steps > 1e-9]  # both ends of the circle may be given
-    return TWO_PI / steps.size if np.allclose(steps, TWO_PI / steps.size, rtol=1e-6, atol=1e-9) else None
+
+    def _compute(self, rows: slice | npt.NDArray[np.intp]) -> Components:
+        with one_blas_thread():
+            found = self.kriging.at(self.X_new[rows])
+        if self._model == "wrapped":
+            mean = self._value("direction")
+            return WrappedNormal(mean + found.mean[:, 0] - mean * found.ones, found.variance)
+        if self._model == "projected":
+            return self._projected(found)
+        h = model.predictive_field(
+            np.moveaxis(found.mean, 1, 0),
+            found.ones,
+            found.variance,
+            self._value("concentration"),
+            self._value("direction"),
+            self._tree.attrs["drift"],
+        )
+        return VonMises(np.arctan2(h[1], h[0]), np.hypot(h[0], h[1]), self._noise(rows))
+
+    def _projected(self, found: Kriged) -> ProjectedNormal:
+        mean = [
+            mu + found.mean[:, part] - mu * found.ones
+            for part, mu in enumerate((self._value("mean_x"), self._value("mean_y")))
+        ]
+        ex, ey = self._value("stretch_x"), self._value("stretch_y")
+        size = np.hypot(ex, ey)
+        ratio = np.divide(np.sinh(size), size, out=np.ones_like(size), where=size > 1e-8)
+        T = (np.cosh(size) + ratio * ex, ratio * ey, np.cosh(size) - ratio * ex)
+        return ProjectedNormal(*mean, *(part * found.variance for part in T))
+
+    @property
+    def keeps(self) -> bool:
+        """Whether components are kept in memory: where they are few."""
+        return self.sets * self.m <= _KEPT
+
+    @cached_property
+    def _all(self) -> Components | None:
+        return self._compute(slice(0, self.m)) if self.keeps else None
+
+    def as_data(self) -> dict[str, Any]:
+        """Arrays of a file, beside the new locations."""
+        return {} if self._noise_new is None else {"noise": (("X_dim_0",), self._noise_new)}
+
+    def as_attributes(self) -> dict[str, int]:
+        """Numbers of a file: 0 stands for a choice that was left open."""
+        return {"parameter_draws": self._asked or 0, "neighbors": self._neighbors or 0}
+
+    @classmethod
+    def from_data(
+        cls,
+        tree: xr.DataTree,
+        kernel: Kernel,
+        new: xr.Dataset,
+        column_names: tuple[str, ...] | None,
+        noise_of_new: str,
+    ) -> "ClosedForm":
+        """Read what `as_data` and `as_attributes` wrote."""
+        return cls(
+            tree,
+            kernel,
+            new["X"].values,
+            column_names=column_names,
+            parameter_draws=int(new.attrs["parameter_draws"]) or None,
+            neighbors=int(new.attrs["neighbors"]) or None,
+            noise_of_new=noise_of_new,
+            noise_new=new["noise"].values if "noise" in new else None,
+        )
+
+    def components(self, rows: slice | npt.NDArray[np.intp], most: int | None = None) -> Components:
+        """Components at some locations, for all draws that are used."""
+        return self._compute(rows) if self._all is None else self._all.at(rows)
+
+    def draws(self, rows: slice | npt.NDArray[np.intp]) -> FloatArray:
+        """Draws of a new observation at some locations, independent between locations, (chains, draws, rows)."""
+        return self._sampled(rows, noise=True)
+
+    def latent(self, rows: slice | npt.NDArray[np.intp]) -> FloatArray:
+        """The same of the angle of the process, without the noise of observations."""
+        return self._sampled(rows, noise=False)
+
+    def _sampled(self, rows: slice | npt.NDArray[np.intp], *, noise: bool) -> FloatArray:
+        """Each location has random numbers of its own, so that its draws do not depend on what else is asked."""
+        numbers = np.arange(self.m)[rows]
+        size = 8.0 * self.chains * self.drawn * len(numbers)
+        if size > 0.5 * machine.memory():
+            raise InputError(
+                f"the draws of {len(numbers):,} locations need {size / 1e9:.3g} GB: ask for some of them with "
+                "draws_at(rows), or use mean, variance, interval and density, which need none."
+            )
+        own = np.arange(self.drawn) * self.kept // self.drawn
+        repeats = (np.arange(self.chains)[:, None] * self.kept + own).reshape(-1)
+        out = np.empty((self.chains, self.drawn, len(numbers)))
+        seed = int(self._tree.attrs["seed"])
+        found = self.components(rows)
+        for i, number in enumerate(numbers):
+            rng = np.random.default_rng([seed, 2, int(number)])
+            drawn = found.at(slice(i, i + 1)).sample(rng, repeats, noise=noise)
+            out[..., i] = (np.remainder(drawn + np.pi, TWO_PI) - np.pi).reshape(out.shape[:2])
+        return out
+
+    def blocks(self) -> list[slice]:
+        """Parts of the new locations."""
+        width = max(1, _BLOCK // self.sets)
+        return [slice(first, min(first + width, self.m)) for first in range(0, self.m, width)]
+
+    def by_block(self, work: Callable[[slice], _Result]) -> list[_Result]:
+        """Do some work on each block, several at a time."""
+        parts = self.blocks()
+        if len(parts) == 1 or machine.cores() == 1:
+            return [work(part) for part in parts]
+        if self._all is None:
+            self.kriging.workers = 1  # blocks already fill the cores
+        try:
+            with one_blas_thread(), ThreadPoolExecutor(machine.cores()) as pool:
+                return list(pool.map(work, parts))
+        finally:
+            self.kriging.workers = machine.cores()
+
+    def monte_carlo_error(self, effective: float) -> FloatArray:
+        """Standard error of the mean direction in radians at up to 500 locations, evenly chosen.
+
+        It is what the finite number of parameter draws leaves; `effective` is how many of all draws are worth.
+        """
+        rows = np.unique(np.linspace(0, self.m - 1, min(self.m, 500)).round().astype(np.intp))
+        moments = self.components(rows).moment()
+        mean = moments.mean(axis=0)
+        across = (moments * np.exp(-1j * np.angle(mean))).imag
+        count = min(float(self.sets), max(effective, 1.0))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            error = across.std(axis=0) / np.abs(mean) / math.sqrt(count)
+        return np.asarray(np.minimum(np.nan_to_num(error, nan=np.pi, posinf=np.pi), np.pi))
 
 
-def bandwidth(directions: FloatArray) -> FloatArray:
-    """Return the width, (m,), below which a law of one of the draws, (draws, m), tells more than they all know.
+class JointDraws:
+    """Draws of all locations together, in a tree."""
 
-    The reference rule for a normal law, whose standard deviation is read from the shortest arc with a quarter of the
-    draws: with several modes that is the width of one of them.
-    """
-    draws = len(directions)
-    ordered = np.sort(directions, axis=0)
-    count = max(2, draws // 4)
-    if draws < 2 * count - 1 or draws < 8:
-        return np.zeros(directions.shape[1])
-    turned = np.concatenate([ordered, ordered[: count - 1] + TWO_PI])
-    deviation = (turned[count - 1 :] - turned[: 1 - count or None]).min(axis=0) / _QUARTER
-    return np.asarray(1.06 * np.minimum(deviation, TWO_PI / np.sqrt(12.0)) * draws**-0.2)
+    joint = True
+
+    def __init__(self, tree: xr.DataTree, noise_of_new: str = "same") -> None:
+        self._tree, self._noisy = tree, noise_of_new
+
+    @property
+    def X_new(self) -> FloatArray:
+        """The new locations, (m, columns)."""
+        return values_of(self._tree, "constant_data", "X")[len(self._tree["observed_data"]["angle"]) :]
+
+    @cached_property
+    def _angles(self) -> FloatArray:
+        """Angles φ of the process at the new locations, (chains, draws, m)."""
+        if "angle" not in self._tree["posterior"]:
+            raise InputError("this posterior has no new locations, so it predicts nothing: give X_new.")
+        return values_of(self._tree, "posterior", "angle")
+
+    @property
+    def m(self) -> int:
+        """The number of new locations."""
+        return int(self._angles.shape[2])
+
+    @cached_property
+    def _noise(self) -> FloatArray | None:
+        """χ of a new observation: (chains, draws, 1), (1, 1, m) or (1, 1, 1); None where there is none."""
+        if self._noisy == "none":
+            return None
+        if self._noisy == "given":
+            return values_of(self._tree, "constant_data", "noise_new").reshape(1, 1, -1)
+        if "noise" in self._tree["posterior"]:
+            return values_of(self._tree, "posterior", "noise").astype(float)[..., None]
+        if "noise" in self._tree["constant_data"]:
+            return values_of(self._tree, "constant_data", "noise").reshape(1, 1, 1)
+        return None
+
+    @cached_property
+    def _observations(self) -> FloatArray:
+        """The angles themselves where there is no noise."""
+        if self._noise is None:
+            return self._angles
+        # The seed of the run makes the noise the same each time, also after saving and loading.
+        rng = np.random.default_rng([int(self._tree.attrs["seed"]), 1])
+        result = np.empty_like(self._angles)
+        noise = np.broadcast_to(self._noise, self._angles.shape)
+        for rows in self.blocks():
+            drawn = self._angles[..., rows] + rng.vonmises(0.0, noise[..., rows])
+            result[..., rows] = np.remainder(drawn + np.pi, TWO_PI) - np.pi
+        return result
+
+    def draws(self, rows: slice | npt.NDArray[np.intp]) -> FloatArray:
+        """Draws of a new observation at some locations."""
+        return self._observations[..., rows]
+
+    def latent(self, rows: slice | npt.NDArray[np.intp]) -> FloatArray:
+        """Draws of the angle of the process."""
+        return self._angles[..., rows]
+
+    def blocks(self) -> list[slice]:
+        """Parts of the new locations whose draws are small enough to copy."""
+        chains, draws, m = self._angles.shape
+        width = max(1, 2 * _BLOCK // max(1, chains * draws))
+        return [slice(first, min(first + width, m)) for first in range(0, m, width)]
+
+    def by_block(self, work: Callable[[slice], _Result]) -> list[_Result]:
+        """Do some work on each block."""
+        return [work(part) for part in self.blocks()]
+
+    def components(self, rows: slice | npt.NDArray[np.intp], most: int | None = None) -> Components:
+        """Distributions of a new observation given all other angles, never narrower than a density estimate's."""
+        chains, draws, _ = self._angles.shape
+        step = 1 if most is None else max(1, -(-chains * draws // most))
+
+        def part(group: str, name: str) -> FloatArray:
+            values = values_of(self._tree, group, name)[:, ::step][..., rows].astype(float)
+            return values.reshape(-1, values.shape[2])
+
+        found: Components
+        if "wrapped" in self._tree.children:
+            found = WrappedNormal(*(part("wrapped", name) for name in _PARTS["wrapped"]))
+        elif "projected" in self._tree.children:
+            found = ProjectedNormal(*(part("projected", name) for name in _PARTS["projected"]))
+        elif "field" in self._tree.children:
+            x, y = part("field", "x"), part("field", "y")
+            noise = self._noise
+            if noise is not None:
+                every = np.broadcast_to(noise, (chains, draws, noise.shape[2]))[:, ::step]
+                every = every[..., rows] if noise.shape[2] > 1 else every
+                noise = every.reshape(-1, every.shape[2])
+            found = VonMises(np.arctan2(y, x), np.hypot(x, y), noise)
+        else:
+            raise InputError(
+                "this posterior was made without fields, so it has no density: run regress again."
+            )
+        return found.widened(bandwidth(found.direction))
 
 
-def mixture(laws: Laws, grid: FloatArray) -> FloatArray:
-    """Mean density at each point of a grid in radians, (m, len(grid))."""
-    spacing, m = even_spacing(grid), laws.direction.shape[1]
-    width = np.maximum(bandwidth(laws.direction), 0.0 if spacing is None else _SHOWN * spacing)
-    laws = laws.widened(width)
-    density = np.empty((m, grid.size))
-    columns = max(1, _BLOCK // len(laws.direction))
-    for i in range(m):
-        own = laws.at(slice(i, i + 1))
-        for first in range(0, grid.size, columns):
-            part = slice(first, first + columns)
-            density[i, part] = np.exp(own.log_density(grid[part])).mean(axis=0)
-    return density
-
-
-def mixture_at(laws: Laws, angles: FloatArray) -> FloatArray:
-    """Log of the mean density at one angle for each place, (m,)."""
-    values = laws.widened(bandwidth(laws.direction)).log_density(angles)
-    top = values.max(axis=0)
-    return np.asarray(top + np.log(np.exp(values - top).mean(axis=0)))
-
-
-def modes_of(grid: FloatArray, density: FloatArray, least: float) -> FloatArray:
-    """Directions of the modes of a density on an even grid that hold at least a share `least`, the largest first.
-
-    A mode owns the part of the circle between the two lowest points beside it.
-
-    >>> grid = np.linspace(0, TWO_PI, 360, endpoint=False)
-    >>> modes_of(grid, np.exp(4 * np.cos(2 * grid) + np.cos(grid)), 0.05).round(2).tolist()
-    [0.0, 3.14]
-    """
-    start = int(density.argmin())
-    values, points = np.roll(density, -start), np.roll(grid, -start)
-    rising = np.diff(np.append(values, values[0])) > 0.0
-    valleys = np.flatnonzero(rising & ~np.roll(rising, 1))
-    edges = np.unique(np.append(valleys, [0, len(values)]))
-    shares = np.add.reduceat(values, edges[:-1]) / values.sum()
-    tops = [first + int(values[first:last].argmax()) for first, last in pairwise(edges)]
-    order = [i for i in np.argsort(-shares, kind="stable") if shares[i] >= least]
-    return points[np.array(tops)[order]]
+def sizes_of(tree: xr.DataTree) -> tuple[int, int]:
+    """Chains and draws of each; where nothing is learned, those of the statistics."""
+    for group in ("posterior", "sample_stats"):
+        sizes: Mapping[Any, int] = tree[group].sizes if group in tree.children else {}
+        if "draw" in sizes:
+            return int(sizes["chain"]), int(sizes["draw"])
+    return 1, 1

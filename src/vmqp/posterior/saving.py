@@ -12,11 +12,13 @@ import xarray as xr
 
 from vmqp._version import __version__
 from vmqp.errors import InputError
+from vmqp.kernels import Kernel, parse
 from vmqp.posterior.facts import Facts
 
-__all__ = ["FORMAT", "read_tree", "write_tree"]
+__all__ = ["FORMAT", "read_kernel", "read_tree", "write_tree"]
 
-FORMAT = 1
+FORMAT = 2
+_READABLE = (1, 2)  # joint draws are as they were
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 
 
@@ -72,13 +74,31 @@ def read_tree(path: str | PathLike[str]) -> tuple[xr.DataTree, Facts]:
     return loaded, facts
 
 
+def read_kernel(tree: xr.DataTree, path: str, given: Kernel | None) -> Kernel:
+    """The kernel of a file, from its text; one with a function of the user's has to be given again."""
+    text = str(tree.attrs["kernel"])
+    if given is not None:
+        if repr(given) != text:
+            raise InputError(
+                f"the kernel {given!r} was given, but {path} was learned with {text}: give that one."
+            )
+        return given
+    try:
+        return parse(text)
+    except InputError as error:
+        raise InputError(
+            f"the kernel of {path} holds a function, which no file can hold: give it again, as in "
+            f"vmqp.load({path!r}, kernel=kernel). It reads {text}."
+        ) from error
+
+
 def _check_origin(source: Path, attributes: Mapping[Any, object]) -> None:
     maker = attributes.get("creation_library")
     if maker != "vmqp" or "vmqp_facts" not in attributes:
         by = f"was written by {maker}" if maker not in (None, "vmqp") else "is of another kind"
         raise InputError(f"{source} {by}, not a posterior of vmqp: give a file that Posterior.save wrote.")
     kind = attributes.get("vmqp_format")
-    if kind != FORMAT:
+    if kind not in _READABLE:
         raise InputError(
             f"{source} has format {kind}, written by vmqp {attributes.get('creation_library_version')}, but vmqp "
             f"{__version__} reads format {FORMAT}: load it with the version that wrote it."

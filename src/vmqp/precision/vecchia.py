@@ -32,7 +32,7 @@ from vmqp.precision.neighbours import earlier_neighbours
 from vmqp.precision.ordering import coarse_to_fine
 from vmqp.precision.program import Program, block_covariances
 
-__all__ = ["Graph", "Pattern", "VecchiaPrecision", "make_graph", "vecchia"]
+__all__ = ["Graph", "Pattern", "VecchiaPrecision", "make_graph", "vecchia", "vecchia_column"]
 
 _CHUNK = 1_000_000  # pairs of places at a time: then a thread holds some 60 MB
 _SMALLEST = 1e-15  # of a conditional variance, as a share of the variance: below it there is no correct digit
@@ -258,8 +258,11 @@ def _layout(neighbours, counts):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _column(own, count, slots, lower, mean, values):  # type: ignore[no-untyped-def]
-    """A column of U from the lower triangle of its block, row by row; False where that has no factor."""
+def vecchia_column(own, count, slots, lower, mean, values, floor):  # type: ignore[no-untyped-def]
+    """A column of U from the lower triangle of its block, row by row; False where that has no factor.
+
+    With a positive `floor`, the conditional variance of the last row is at least this fraction of its variance.
+    """
     for a in range(count + 1):
         first = a * (a + 1) // 2
         for b in range(a + 1):
@@ -268,8 +271,8 @@ def _column(own, count, slots, lower, mean, values):  # type: ignore[no-untyped-
                 value -= lower[a, c] * lower[b, c]
             if b < a:
                 lower[a, b] = value * mean[b]  # the reciprocal of the pivot, for now
-            elif value > _SMALLEST * own[first + a]:
-                lower[a, a] = math.sqrt(value)
+            elif value > _SMALLEST * own[first + a] or (floor > 0.0 and a == count):
+                lower[a, a] = math.sqrt(max(value, floor * own[first + a]))
                 mean[a] = 1.0 / lower[a, a]
             else:
                 return False
@@ -299,7 +302,7 @@ def _columns(covariances, counts, slots, values):  # type: ignore[no-untyped-def
                 for b in range(a + 1):
                     short[a * (a + 1) // 2 + b] = own[row * (row + 1) // 2 + (b if b < count else k)]
             own = short
-        if not _column(own, count, slots[i], lower, mean, values):
+        if not vecchia_column(own, count, slots[i], lower, mean, values, 0.0):
             return False
     return True
 
@@ -317,7 +320,7 @@ def _program_columns(steps, numbers, points, depth, first, neighbours, counts, s
             places[a] = neighbours[i, a]
         places[count] = first + i
         block_covariances(steps, numbers, points, places, count + 1, own, stack)
-        if not _column(stack[0], count, slots[i], lower, mean, values):
+        if not vecchia_column(stack[0], count, slots[i], lower, mean, values, 0.0):
             return False
     return True
 

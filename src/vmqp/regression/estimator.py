@@ -2,14 +2,22 @@
 
 import inspect
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from vmqp.circle import FloatArray
 from vmqp.errors import InputError
 from vmqp.posterior import Posterior
 from vmqp.priors import HalfNormal, UniformAngle
 from vmqp.regression.base import PosteriorRegressor
-from vmqp.regression.fitting import Data, fit_posterior
-from vmqp.tables import Table, nearest
+from vmqp.regression.fitting import Data, Learned, condition, draw_jointly, draw_transductive, learn
+from vmqp.regression.kernel import check_columns
+from vmqp.regression.options import read_noise_new
+from vmqp.regression.places import check_scale
+from vmqp.tables import Table, nearest, read_inputs, read_new_inputs
+from vmqp.tables.words import shown
 
 __all__ = ["CircularRegressor", "regress"]
 
@@ -20,11 +28,11 @@ _KAPPA, _NU = HalfNormal(1.0), UniformAngle()
 class CircularRegressor(PosteriorRegressor):
     """Bayesian regression of an angle on inputs, by a von Mises quasi-process.
 
-    `fit` checks and keeps the data. The chains run when new places are known, in `posterior`, for they belong to the
-    model: predictions at a place depend on which other places are asked for.
+    `fit` learns the parameters from the observed data. Predictions then follow in closed form, one location at a time:
+    `predict`, `posterior`, `sample` and `score` need no sampling and no other locations. `simulate` draws joint fields.
 
-    **Parameters**
-
+    Parameters
+    ----------
     period
         Of the angles: 2π, 360, 24, … or a word such as "degrees" or "hours". Use 180 for axes without a head.
     kernel
@@ -32,8 +40,9 @@ class CircularRegressor(PosteriorRegressor):
     metric
         "euclidean", or "geographic" for inputs longitude and latitude in degrees; for the default kernel and for text.
     drift
-        "constant" pulls every place with the same strength, "mean" stays the same when places are added; "auto" takes
-        the first up to as many new places as observed ones.
+        "mean" conditions a Gaussian process of constant mean on the circle, and does not depend on how dense the
+        locations are; "constant" is the paper's, which pulls every location with the same strength. By default "mean",
+        and "constant" where `transductive`.
     concentration
         Strength κ of the drift: a number (fixed) or a prior (learned). 0 is no drift.
     direction
@@ -44,16 +53,20 @@ class CircularRegressor(PosteriorRegressor):
     noise_new
         Concentration of new observations, where it differs; with a noise for each row it is needed for predictions of
         observations, else those of the process are returned.
+    transductive
+        Learn parameters and new angles together, as the paper does: then nothing is learned in `fit`, `posterior`
+        samples, its draws are joint, and the answer at a location depends on which others are asked for.
     precision
-        "dense", "vecchia" (sparse, for many places), or "auto": dense up to 2,000 places.
+        "dense", "vecchia" (sparse, for many locations), or "auto": dense up to 2,000 locations for learning and joint
+        draws. Predictions are conditioned on all observed locations where it is "dense", or up to 320 of them.
     neighbors
-        Neighbours of a place in a sparse precision: more are more accurate, and slower.
-    stages
-        2 learns the parameters with the observed and some new places and then draws the whole map, 1 does both at once;
-        "auto" takes 2 for more than 2,000 places on a sparse precision. `draws` are then those of the map, 400 if not
-        given, while `sampler`, `method`, `warmup` and `thin` are those of learning.
+        Neighbors of a location in a sparse precision: more are more accurate, and slower. A prediction that is not
+        conditioned on all observed locations takes so many of the nearest, but at least 50.
+    parameter_draws
+        Parameter draws that a prediction is a mixture over, evenly thinned; 200 by default, 64 beyond 100,000
+        locations.
     memory
-        Bound on the memory of a map in two stages, in bytes or as "4GB"; half of the machine's if not given.
+        Bound on the memory of `simulate`, in bytes or as "4GB"; half of the machine's if not given.
     sampler
         Of the angles: "hybrid", "heatbath", or "augmented", the paper's.
     method
@@ -66,40 +79,129 @@ class CircularRegressor(PosteriorRegressor):
     workers, checkpoint, progress, until, time_limit, dtype
         As in `vmqp.run.run_chains`.
 
+    Examples
+    --------
     >>> import numpy as np
     >>> X = np.linspace(0.0, 4.0, 9)[:, None]
     >>> y = np.mod(80.0 * X[:, 0] + 300.0, 360.0)
     >>> kernel = "2.0 * exponential(3.0) + nugget(0.01)"  # with numbers in place of priors nothing is learned
-    >>> regressor = CircularRegressor(period=360, kernel=kernel, concentration=0, progress=False).fit(X, y)
-    >>> regressor.predict([[2.25]]).round(-1)
+    >>> model = CircularRegressor(period=360, kernel=kernel, concentration=0, progress=False).fit(X, y)
+    >>> model.predict([[2.25]]).round(-1)
     array([120.])
-    >>> regressor.sample([[2.25]], 10).shape, regressor.posterior([[2.25]]).interval(0.9).shape
+    >>> model.sample([[2.25]], 10).shape, model.posterior([[2.25]]).interval(0.9).shape
     ((10, 1), (1, 2))
-    >>> regressor.score([[2.25]], [120.0]) > -0.1  # minus the mean CRPS: 0 is perfect, −0.5 knows nothing
+    >>> model.score([[2.25]], [120.0]) > -0.1  # minus the mean CRPS: 0 is perfect, −0.5 knows nothing
     True
+    >>> later = model.condition(X, np.mod(y + 10.0, 360.0))  # other angles, the same parameters
+    >>> later.predict([[2.25]]).round(-1)
+    array([130.])
+    >>> model.simulate([[2.25], [2.5]], draws=20).shape
+    (20, 2)
     """
 
-    drift: str = "auto"
+    drift: str | None = None
     concentration: Any = _KAPPA
     direction: Any = _NU
     noise: Any = None
     noise_new: Any = None
+    transductive: bool = False
     precision: str = "auto"
     neighbors: int = 20
-    stages: Any = "auto"
     memory: Any = None
     sampler: str = "hybrid"
     method: Any = None
 
-    def _draw(self, data: Data, X_new: Table, options: dict[str, Any]) -> Posterior:
-        return fit_posterior(data, X_new, options, type(self)().get_params(deep=False))
+    @property
+    def _learns(self) -> bool:
+        if not isinstance(self.transductive, bool | np.bool_):
+            raise InputError(f"transductive is {shown(self.transductive)}: give True or False.")
+        return not self.transductive
+
+    def _learn(self, data: Data, options: dict[str, Any]) -> Learned:
+        noisy = options["noise"] is not None
+        if options["noise_new"] is not None and not noisy:
+            read_noise_new(options["noise_new"], 1, noisy=False)
+        return learn(data, options, self._defaults())
+
+    def _defaults(self) -> dict[str, Any]:
+        defaults: dict[str, Any] = type(self)().get_params(deep=False)
+        return defaults
+
+    def _check_new(self, new: Table) -> None:
+        check_columns(self._model.kernel, self.data_.table, new)
+        check_scale(self.data_.table, new)
+
+    def _noise_new(self, m: int) -> FloatArray | None:
+        if self.noise_new is None:
+            return None
+        return read_noise_new(self.noise_new, m, noisy=self.noise is not None)
+
+    def posterior(self, X_new: Any) -> Posterior:
+        """Predict new locations: in closed form, or by joint draws where `transductive`.
+
+        In closed form the answer at a location does not depend on which others are asked for. It is a mixture over
+        evenly thinned parameter draws: as many as `parameter_draws` says, else 200, or 64 beyond 100,000 locations.
+
+        Parameters
+        ----------
+        X_new : array or frame of shape (m, columns)
+            New locations, with the columns that the model was fitted with.
+
+        Returns
+        -------
+        Posterior
+        """
+        check_is_fitted(self, "data_")
+        if self._learned is not None:
+            return super().posterior(X_new)
+        new = read_new_inputs(X_new, self.data_.table, "X_new")
+        key = repr((new.values.shape, new.categories, new.kind)).encode() + new.values.tobytes()
+        # The period is that of the data; other options may have been changed since.
+        options = self.get_params(deep=False) | {"period": self._period}
+        before = self._memory.get("transductive")
+        if before is None or before[0] != key or any(options[o] is not v for o, v in before[1].items()):
+            before = key, options, draw_transductive(self.data_, new, options, self._defaults())
+            self._memory["transductive"] = before
+        found: Posterior = before[2]
+        return found
+
+    def _joint(self, learned: Learned, X_new: Table, draws: int) -> Posterior:
+        options = self.get_params(deep=False)
+        return draw_jointly(learned, X_new, options, draws, self._noise_new(len(X_new.values)))
+
+    def simulate(self, X_new: Any, draws: int = 200) -> FloatArray:
+        """Draw joint fields at new locations, (draws, m): for routes, areas and fronts, where dependence matters.
+
+        It warns where the chains disagree; `joint_posterior` has the same draws with all diagnostics. Where
+        `transductive`, they are some of the draws of `posterior`, evenly chosen.
+        """
+        check_is_fitted(self, "data_")
+        if self._learned is not None:
+            return super().simulate(X_new, draws)
+        return self.sample(X_new, draws)
+
+    def _condition(self, learned: Learned, data: Data, **more: Any) -> Learned:
+        return condition(learned, data, self.get_params(deep=False), more.get("noise"))
+
+    def condition(self, X: Any, y: Any, *, noise: Any = None) -> Self:
+        """Return a model with the same parameter draws and other observations: next hour's angles, without learning.
+
+        Parameters
+        ----------
+        X, y
+            The other observations, with the columns and in the period of the model.
+        noise
+            The known noise χ of each of these rows, where the model was fitted with one for each row.
+        """
+        return self._conditioned(X, y, noise=noise)
 
 
 def regress(X: Any, y: Any, X_new: Any, **options: Any) -> Posterior:
-    """Regress angles on inputs and predict them at new places, in one call.
+    """Regress angles on inputs and predict them at new locations, in one call.
 
-    `X` holds the observed places, one row each: an array, or a pandas or polars frame, whose text columns become
-    categories. `y` holds the observed angles. The options are those of `CircularRegressor`.
+    `X` holds the observed locations, one row each: an array, or a pandas or polars frame, whose text columns become
+    categories. `y` holds the observed angles. The options are those of `CircularRegressor`. The same in two steps,
+    learning once and predicting as often as needed: ``CircularRegressor(**options).fit(X, y).posterior(X_new)``.
 
     >>> import numpy as np
     >>> X, y = np.arange(8.0)[:, None], np.mod(40.0 * np.arange(8.0), 360.0)
@@ -114,7 +216,9 @@ def regress(X: Any, y: Any, X_new: Any, **options: Any) -> Posterior:
             f"regress has no option {unknown[0]!r}: did you mean {nearest(unknown[0], known)!r}? "
             f"The options are {', '.join(known)}."
         )
-    return CircularRegressor(**options).fit(X, y).posterior(X_new)
+    model = CircularRegressor(**options)
+    read_new_inputs(X_new, read_inputs(X, "X"), "X_new")  # before hours of learning, not after
+    return model.fit(X, y).posterior(X_new)
 
 
 regress.__signature__ = inspect.Signature(  # type: ignore[attr-defined]  # for help() and editors

@@ -13,23 +13,24 @@ from vmqp.regression.text import kernel_from_text
 from vmqp.tables import Table
 from vmqp.tables.words import shown
 
-__all__ = ["choose_kernel", "metric_of"]
+__all__ = ["check_columns", "choose_kernel", "metric_of"]
 
 _JITTER = 1e-3  # variance in radians² that tells rows of one place apart where noise is modelled: 1.8 degrees
 
 
 def choose_kernel(
     X: Table,
-    X_new: Table,
+    X_new: Table | None,
     given: Any,
     *,
     metric: str,
     noisy: bool,
     variance: priors.Prior | float = VARIANCE,
 ) -> kernels.Kernel:
-    """Make or read the kernel; see that it can tell the places apart and takes each column for what it is.
+    """Make or read the kernel; see that it can tell the locations apart and takes each column for what it is.
 
-    `variance` is that of a kernel whose variance is not given.
+    `X_new` are new locations that belong to the model, if any. `variance` is that of a kernel whose variance is not
+    given.
 
     >>> import numpy as np
     >>> table = Table(np.array([[0.0], [2.0]]), None, {}, "numpy")
@@ -52,7 +53,7 @@ def choose_kernel(
             f"kernel is {shown(given)}: give a kernel such as 1.0 * kernels.Exponential(1.0), its text, or None for "
             "the default."
         )
-    _check_columns(kernel, X, X_new)
+    check_columns(kernel, X, X if X_new is None else X_new)
     if has_nugget(kernel):
         return kernel
     repeated = first_repeat(X, X_new)
@@ -69,7 +70,7 @@ def metric_of(kernel: kernels.Kernel) -> str:
     return "geographic" if "geographic" in found else "euclidean"
 
 
-def _check_columns(kernel: kernels.Kernel, X: Table, X_new: Table) -> None:
+def check_columns(kernel: kernels.Kernel, X: Table, X_new: Table) -> None:
     """Refuse distances between codes of categories, and between places that are not on the earth."""
     inputs = Inputs(X.values, X.names)
     for node in kernel.nodes():

@@ -26,7 +26,7 @@ __all__ = [
 
 _CHOICES = {
     "metric": ("euclidean", "geographic"),
-    "drift": ("auto", "constant", "mean"),
+    "drift": (None, "constant", "mean"),
     "precision": ("auto", "dense", "vecchia"),
     "sampler": ("hybrid", "heatbath", "augmented"),
 }
@@ -44,7 +44,7 @@ def check_choices(options: dict[str, Any]) -> None:
         if name not in options:  # of another model
             continue
         value = options[name]
-        if not isinstance(value, str) or value not in choices:
+        if not isinstance(value, str | None) or value not in choices:
             listed = ", ".join(map(repr, choices))
             raise InputError(f"{name} is {shown(value)}, but the choices are {listed}.")
 

@@ -1,12 +1,11 @@
 """Checks of the places that need the model: repeated ones, columns that say nothing, and how many are asked for."""
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from vmqp import kernels
-from vmqp.errors import InputError, TransductiveWarning, caller_level
+from vmqp.errors import InputError
 from vmqp.run import machine
 from vmqp.tables import Table, constant_columns
 
@@ -17,10 +16,8 @@ __all__ = [
     "first_repeat",
     "has_nugget",
     "repeat_error",
-    "say_once_that_places_matter",
 ]
 
-_said = False
 _FAR = 1e100  # its square, and the inverse, are far from the ends of what a float holds
 _SHARED, _OWN = 7, 14  # d × d matrices: of all chains together, and of each (measured)
 
@@ -30,14 +27,14 @@ def has_nugget(kernel: kernels.Kernel) -> bool:
     return any(isinstance(node, kernels.Nugget) for node in kernel.nodes())
 
 
-def first_repeat(X: Table, X_new: Table) -> tuple[str, str] | None:
+def first_repeat(X: Table, X_new: Table | None = None) -> tuple[str, str] | None:
     """Name the first two rows that are the same place, or return None.
 
     >>> table = Table(np.array([[0.0], [1.0]]), None, {}, "numpy")
     >>> first_repeat(table, Table(np.array([[1.0]]), None, {}, "numpy"))
     ('row 1 of X', 'row 0 of X_new')
     """
-    every = np.concatenate([X.values, X_new.values])
+    every = X.values if X_new is None else np.concatenate([X.values, X_new.values])
     _, first, index = np.unique(every, axis=0, return_index=True, return_inverse=True)
     earlier = first[index.reshape(-1)]
     repeated = np.flatnonzero(earlier != np.arange(len(every)))
@@ -111,18 +108,4 @@ def check_size(n: int, m: int, chains: Any) -> None:
         raise InputError(
             f"{n} observed and {m} new places need about {need / 1e9:.3g} GB of memory, and this machine has "
             f"{room / 1e9:.3g} GB: give at most {most} places in all, such as a coarser grid, or some of the rows."
-        )
-
-
-def say_once_that_places_matter(n: int, m: int) -> None:
-    """Warn, the first time that more places are asked for than observed."""
-    global _said
-    if m > n and not _said:
-        _said = True
-        warnings.warn(
-            f"{m} places are asked for and {n} were observed: predictions of this model at a place depend on which "
-            "other places are asked for. Ask for the places that you need, and compare only results with the same "
-            "ones. To silence this: warnings.simplefilter('ignore', vmqp.TransductiveWarning).",
-            TransductiveWarning,
-            stacklevel=caller_level(),
         )

@@ -136,11 +136,7 @@ def run_chains(
     seconds = time.monotonic() - began
     kept = store.first(outcome.draws)
     notices += _ending(plan, outcome) + _doubts(plan, kept, description, outcome)
-    conclude = getattr(task, "conclude", None)
-    more = {} if conclude is None else conclude(outcome.states)
-    result = make_result(
-        kept, description, seed=plan.seed, stopped=outcome.stopped, seconds=seconds, more=more
-    )
+    result = make_result(kept, description, seed=plan.seed, stopped=outcome.stopped, seconds=seconds)
     for message, category in notices:
         warnings.warn(message, category, stacklevel=caller_level())
     return result
@@ -219,14 +215,9 @@ def _ending(plan: Plan, outcome: Outcome) -> list[_Notice]:
 def _doubts(plan: Plan, kept: Groups, description: Description, outcome: Outcome) -> list[_Notice]:
     """What the task and R-hat say against the draws."""
     notices: list[_Notice] = [(text, ConvergenceWarning) for text in plan.task.warnings(kept.stats)]
-    rule, own = plan.until or Converged(), getattr(plan.task, "met", None)
-    if own is not None:
-        if not own(rule, outcome.states):
-            notices.append(("the chains do not agree on the map yet: draw more of it.", ConvergenceWarning))
-        return notices
     if plan.chains == 1 or outcome.draws < LEAST_DRAWS:
         return notices
-    circular = circular_names(description)
+    circular, rule = circular_names(description), plan.until or Converged()
     worst = worst_rhat(kept.parameters, kept.angles, circular, description.places, rule)
     if worst is not None:
         text = (

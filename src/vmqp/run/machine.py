@@ -1,9 +1,18 @@
-"""What this machine has: cores and memory."""
+"""What this machine has, cores and memory, and how much of the memory a run may use."""
 
 import math
 import os
+from contextlib import suppress
 
-__all__ = ["cores", "memory"]
+from vmqp.errors import InputError
+
+__all__ = ["cores", "memory", "read_memory"]
+
+_UNKNOWN = 4e9  # the bound where the system does not say what it has
+_LONG = 60  # letters of a value that a message shows
+_UNITS = {"": 1.0, "b": 1.0} | {
+    f"{unit}{b}": 1e3**power for power, unit in enumerate("kmgt", 1) for b in ("", "b")
+}
 
 
 def cores() -> int:
@@ -27,3 +36,27 @@ def memory() -> float:
         return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     except (AttributeError, ValueError, OSError):
         return math.inf
+
+
+def read_memory(given: object) -> float:
+    """Bytes from a number or a text such as "4GB"; half of the machine's memory if nothing is given.
+
+    >>> read_memory("1.5 GB")
+    1500000000.0
+    """
+    if given is None:
+        known = memory()
+        return 0.5 * known if known < math.inf else _UNKNOWN
+    value = math.nan
+    if isinstance(given, str):
+        text = given.strip().lower().replace(" ", "")
+        number = text.rstrip("bkmgt")
+        with suppress(ValueError, KeyError):
+            value = float(number) * _UNITS[text[len(number) :]]
+    elif not isinstance(given, bool):
+        with suppress(OverflowError, TypeError, ValueError):
+            value = float(given)  # type: ignore[arg-type]  # anything else raises
+    if not 0.0 < value < math.inf:
+        text = repr(given) if len(repr(given)) < _LONG else f"a {type(given).__name__}"
+        raise InputError(f"memory is {text}: give a number of bytes, or a text such as '4GB'.")
+    return value

@@ -1,8 +1,6 @@
 """The result of a run: draws, statistics and data with their labels, in the schema of ArviZ."""
 
-from collections.abc import Mapping
 from datetime import UTC, datetime
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -22,9 +20,8 @@ def make_result(
     seed: int,
     stopped: str,
     seconds: float,
-    more: Mapping[str, Arrays] = MappingProxyType({}),
 ) -> xr.DataTree:
-    """Label draws, (chains, draws) and (chains, draws, places); the arrays are not copied. `more` are groups beside.
+    """Label draws, (chains, draws) and (chains, draws, places); the arrays are not copied.
 
     >>> draws = Groups({"noise": np.ones((2, 3))}, {"angles": np.zeros((2, 3, 2))}, {}, {})
     >>> tree = make_result(
@@ -57,7 +54,6 @@ def make_result(
     for name, arrays in (
         ("observed_data", description.observed_data),
         ("constant_data", description.constant_data),
-        *more.items(),
     ):
         if arrays:
             groups[name] = _data(arrays).assign_attrs(created)

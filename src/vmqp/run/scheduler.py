@@ -42,8 +42,6 @@ class Outcome(NamedTuple):
     stopped: str
     draws: int
     failure: tuple[Path, OSError] | None
-    states: list[State] = []  # noqa: RUF012  # never written to
-    """Where the chains stand at the end."""
 
 
 class _Flight(NamedTuple):
@@ -59,8 +57,7 @@ def stand(plan: Plan, total: int, store: Draws, checkpoint: Checkpoint | None) -
         position = checkpoint.position(chain) if checkpoint else 0
         if checkpoint and position:
             _load(plan, store, checkpoint, chain)
-            needed = position < total or hasattr(plan.task, "conclude")
-            state = checkpoint.state(chain) if needed else {}
+            state = checkpoint.state(chain) if position < total else {}
         else:
             state = plan.task.start(plan.seed, chain)
         standings.append(Standing(chain, position, state))
@@ -114,29 +111,14 @@ class Scheduler:
 
     def run(self) -> Outcome:
         """Advance all chains to the end, or to where something stops them."""
-        outcome = self._run()
-        return outcome._replace(states=[standing.state for standing in self._standings])
-
-    def _met(self, draws: int) -> bool:
-        """Whether the rule holds; a task that judges itself is asked by its states."""
-        rule, own = self._plan.until, getattr(self._plan.task, "met", None)
-        if rule is None:
-            return False
-        if own is not None:
-            if any(standing.position > self._goal for standing in self._standings):
-                return False  # it went on from here before, so that the answer was no; the state then is gone
-            return bool(own(rule, [standing.state for standing in self._standings]))
-        seen = self._store.first(draws)
-        return rule.met(seen.parameters, seen.angles, self._circular)
-
-    def _run(self) -> Outcome:
         rule, task = self._plan.until, self._plan.task
         try:
             for draws in rounds(self._plan.draws, rule.first) if rule else [self._plan.draws]:
                 self._advance_to(task.warmup + draws * task.thin)
                 if self._stop and min(self._store.done) < draws:
                     return Outcome(self._stop, min(self._store.done), self._failure)
-                if self._met(draws):
+                seen = self._store.first(draws)
+                if rule and rule.met(seen.parameters, seen.angles, self._circular):
                     return Outcome("converged", draws, self._failure)
             return Outcome("checkpoint failed" if self._failure else "draws", draws, self._failure)
         finally:

@@ -14,6 +14,6 @@ is `vmqp.arcs.arc_width`, and the log score needs a density: `vmqp.posterior.Pos
 
 from vmqp.scores.calibration import coverage_band, covered, pit
 from vmqp.scores.chains import relative_ess
-from vmqp.scores.ranked import crps
+from vmqp.scores.ranked import check_distance, crps
 
-__all__ = ["coverage_band", "covered", "crps", "pit", "relative_ess"]
+__all__ = ["check_distance", "coverage_band", "covered", "crps", "pit", "relative_ess"]

@@ -21,7 +21,7 @@ from vmqp.circle import TWO_PI, FloatArray, wrapped
 from vmqp.errors import InputError
 from vmqp.scores.draws import blocks, checked
 
-__all__ = ["crps"]
+__all__ = ["check_distance", "crps"]
 
 _DISTANCES = ("cosine", "arc")
 _ARRAYS = 4  # a sort needs about so many times the memory of the cosine score
@@ -58,8 +58,7 @@ def crps(
     [0.25, 2.2832]
     """
     angles, observed = checked(draws, truth)
-    if distance not in _DISTANCES:
-        raise InputError(f"distance is {distance!r}: give 'cosine' for 1 − cos, or 'arc' for the arc length.")
+    check_distance(distance)
     by_cosine = distance == "cosine"
     pairs = angles.shape[0] - 1 if unbiased else 0
     score = np.empty(observed.size)
@@ -68,6 +67,17 @@ def crps(
         of_law, spread = _cosine(block) if by_cosine else _arc(block)
         score[places] = of_law - spread / pairs if pairs else of_law
     return score
+
+
+def check_distance(distance: str) -> None:
+    """Refuse a distance that there is not.
+
+    >>> check_distance("chord")
+    Traceback (most recent call last):
+    vmqp.errors.InputError: distance is 'chord': give 'cosine' for 1 − cos, or 'arc' for the arc length.
+    """
+    if distance not in _DISTANCES:
+        raise InputError(f"distance is {distance!r}: give 'cosine' for 1 − cos, or 'arc' for the arc length.")
 
 
 def _cosine(errors: FloatArray) -> tuple[FloatArray, FloatArray]:
