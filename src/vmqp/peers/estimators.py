@@ -1,23 +1,33 @@
 """`WrappedGP` and `ProjectedGP`: what one would pick instead, with the habits of `vmqp.CircularRegressor`."""
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+import numpy as np
+import numpy.typing as npt
+import xarray as xr
+
 from vmqp import kernels, priors
-from vmqp.chain import Task
 from vmqp.checks import check_count
+from vmqp.circle import FloatArray
 from vmqp.errors import InputError
 from vmqp.learning import Problem, make_problem
+from vmqp.peers.places import Places
 from vmqp.peers.projected import ProjectedTask
+from vmqp.peers.task import PeerTask
 from vmqp.peers.wrapped import WrappedTask
 from vmqp.posterior import Posterior
+from vmqp.posterior.diagnostics import SIMULATION, learned_draws
+from vmqp.posterior.predictive import default_draws
 from vmqp.priors.base import is_finite_number
 from vmqp.regression.base import PosteriorRegressor
 from vmqp.regression.calls import call_text
 from vmqp.regression.defaults import VARIANCE
-from vmqp.regression.fitting import Data, check_places, run_posterior
-from vmqp.regression.kernel import choose_kernel
+from vmqp.regression.fitting import Data, Learned, check_data, run_task
+from vmqp.regression.kernel import check_columns, choose_kernel
+from vmqp.regression.places import check_scale, check_size
 from vmqp.tables import Table
 from vmqp.tables.words import shown
 
@@ -33,36 +43,132 @@ class _Peer(PosteriorRegressor):
     _variance: ClassVar[priors.Prior | float] = VARIANCE
 
     @abstractmethod
-    def _task(self, problem: Problem, warmup: int, thin: int) -> Task:
+    def _task(self, problem: Problem, warmup: int, thin: int) -> PeerTask:
         """What runs in chunks."""
 
-    def _draw(self, data: Data, X_new: Table, options: dict[str, Any]) -> Posterior:
-        check_places(data, X_new, options)
+    def _learn(self, data: Data, options: dict[str, Any]) -> Learned:
+        check_data(data, options)
+        check_size(len(data.radians), 0, options["chains"])
         kernel = choose_kernel(
             data.table,
-            X_new,
+            None,
             options["kernel"],
             metric=options["metric"],
             noisy=False,
             variance=self._variance,
         )
-        problem = _problem(data, X_new, kernel)
+        problem = _problem(data, kernel)
         warmup = check_count(options["warmup"], "warmup", 0, "iterations that adapt")
         thin = check_count(options["thin"], "thin", 1, "iterations for each draw")
         call = call_text(options, type(self)().get_params(deep=False), type(self).__name__)
-        return run_posterior(self._task(problem, warmup, thin), kernel, data, X_new, options, call)
+        return run_task(self._task(problem, warmup, thin), kernel, data, options, call)
+
+    def _check_new(self, new: Table) -> None:
+        check_columns(self._model.kernel, self.data_.table, new)
+        check_scale(self.data_.table, new)
+
+    def _joint(self, learned: Learned, X_new: Table, draws: int) -> Posterior:
+        """Kriging of all new locations together: exact draws, one for each of some parameter draws."""
+        n, m = len(self.data_.radians), len(X_new.values)
+        check_size(n, m, 1)
+        task = self._task(_problem(self.data_, learned.kernel), 0, 1)
+        places = Places(_problem(self.data_, learned.kernel, X_new))
+        rng = np.random.default_rng([self.seed, 3])
+        angles: list[FloatArray] = []
+        parts: list[dict[str, FloatArray]] = []
+        sets = _sets(learned.tree, draws)
+        latent = _thinned(learned.tree["latent"].dataset[task.latent].values, draws)
+        for values, own in zip(sets, latent, strict=True):
+            kernel = {name: values[name] for name in task.places.observed.exchanged}
+            factor = places.factor(kernel)
+            assert factor is not None, "the parameters were learned"
+            drawn, distribution = task.joint(values, own, places.conditional(kernel, factor.L), rng)
+            angles.append(drawn)
+            parts.append(distribution)
+        found = _labelled(learned, sets, angles, parts, X_new)
+        return Posterior(found, learned.facts.with_new(X_new, "same"))
+
+    def _condition(self, learned: Learned, data: Data, **more: Any) -> Learned:
+        check_scale(self.data_.table, data.table)
+        task = self._task(_problem(data, learned.kernel), 0, 1)
+        sets = _sets(learned.tree, default_draws(0))
+        drawn = task.redraw(sets, self.seed)
+        tree = learned.tree
+        attributes = {**tree.attrs, "conditioned": 1}
+        own = {name: (("chain", "draw"), _chained([d.parameters[name] for d in drawn])) for name in sets[0]}
+        latent = _chained([d.pointwise[f"latent/{task.latent}"] for d in drawn])
+        found = xr.DataTree.from_dict(
+            {
+                "posterior": xr.Dataset(own),
+                "latent": xr.Dataset({task.latent: (("chain", "draw", "row"), latent)}),
+                "observed_data": xr.Dataset({"angle": ("angle_dim_0", data.radians)}),
+                "constant_data": xr.Dataset({"X": (("X_dim_0", "X_dim_1"), data.table.values)}),
+                "learning": learned_draws(tree),
+                "sample_stats": tree["sample_stats"].to_dataset(),
+            }
+        )
+        found.attrs = attributes
+        facts = replace(
+            learned.facts, range=data.range, categories=dict(data.table.categories), kind=data.table.kind
+        )
+        return Learned(found, learned.kernel, facts)
 
 
-def _problem(data: Data, X_new: Table, kernel: kernels.Kernel) -> Problem:
+def _thinned(values: npt.NDArray[Any], count: int) -> FloatArray:
+    """Some draws of all chains, evenly chosen, as many of each as of any other chain, (count, ...)."""
+    flat = values.reshape(-1, *values.shape[2:])
+    return np.asarray(flat[np.linspace(0, len(flat) - 1, count).round().astype(int)], dtype=np.float64)
+
+
+def _sets(tree: xr.DataTree, count: int) -> list[dict[str, float]]:
+    """Some sets of parameters, evenly chosen."""
+    columns = {str(name): _thinned(v.values, count) for name, v in tree["posterior"].data_vars.items()}
+    return [{name: float(values[i]) for name, values in columns.items()} for i in range(count)]
+
+
+def _chained(values: Sequence[Any]) -> FloatArray:
+    """Draws as those of four chains, where their number allows."""
+    array = np.asarray(values, dtype=np.float64)
+    chains = 4 if len(array) % 4 == 0 else 1
+    return array.reshape(chains, -1, *array.shape[1:])
+
+
+def _labelled(
+    learned: Learned,
+    sets: Sequence[dict[str, float]],
+    angles: Sequence[FloatArray],
+    parts: Sequence[dict[str, FloatArray]],
+    X_new: Table,
+) -> xr.DataTree:
+    """Joint draws as the result of a run."""
+    old = learned.tree
+    n, m = old["observed_data"].dataset["angle"].size, len(X_new.values)
+    rows = {"angle_place": np.arange(n, n + m)}
+    posterior = {name: (("chain", "draw"), _chained([values[name] for values in sets])) for name in sets[0]}
+    drawn: dict[str, Any] = posterior | {"angle": (("chain", "draw", "angle_place"), _chained(angles))}
+    groups = {"posterior": xr.Dataset(drawn, coords=rows)}
+    for path in parts[0]:
+        group, name = path.split("/")
+        variable = {name: (("chain", "draw", "row"), _chained([part[path] for part in parts]))}
+        groups[group] = groups.get(group, xr.Dataset()).assign(variable)
+    groups["observed_data"] = old["observed_data"].to_dataset()
+    X = np.concatenate([old["constant_data"].dataset["X"].values[:n], X_new.values])
+    groups["constant_data"] = xr.Dataset({"X": (("X_dim_0", "X_dim_1"), X)})
+    tree: xr.DataTree = xr.DataTree.from_dict(groups)
+    tree.attrs = {**old.attrs, "method": SIMULATION}
+    return tree
+
+
+def _problem(data: Data, kernel: kernels.Kernel, X_new: Table | None = None) -> Problem:
     problem = make_problem(
         data.table.values,
         data.radians,
-        X_new.values,
+        None if X_new is None else X_new.values,
         kernel=kernel,
         concentration=0.0,
         column_names=data.table.names,
     )
-    taken = _TAKEN & set(problem.bound.parameters)
+    taken = _TAKEN & set(problem.named.parameters)
     if taken:
         raise InputError(f"a kernel's parameter is called {taken.pop()!r}: give the kernel another name=...")
     return problem
@@ -72,9 +178,10 @@ def _problem(data: Data, X_new: Table, kernel: kernels.Kernel) -> Problem:
 class WrappedGP(_Peer):
     """Bayesian regression of an angle by a wrapped Gaussian process: a process on the line whose whole turns are lost.
 
-    **Parameters**
-
-    period, metric, warmup, thin, chains, draws, seed, executor, workers, checkpoint, progress, until, time_limit, dtype
+    Parameters
+    ----------
+    period, metric, warmup, thin, chains, draws, seed, executor, workers, checkpoint, progress, until, time_limit
+    dtype, parameter_draws
         As in `vmqp.CircularRegressor`.
     kernel
         As there; its variances are in radians squared. The default has a learned variance, length scale and nugget.
@@ -96,9 +203,10 @@ class WrappedGP(_Peer):
 class ProjectedGP(_Peer):
     """Bayesian regression of an angle by a projected Gaussian process: the angle of a vector of two processes.
 
-    **Parameters**
-
-    period, metric, warmup, thin, chains, draws, seed, executor, workers, checkpoint, progress, until, time_limit, dtype
+    Parameters
+    ----------
+    period, metric, warmup, thin, chains, draws, seed, executor, workers, checkpoint, progress, until, time_limit
+    dtype, parameter_draws
         As in `vmqp.CircularRegressor`.
     kernel
         As there, but the variance of the process is 1 where it is not given: the angles say nothing of the vectors'

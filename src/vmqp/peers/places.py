@@ -30,6 +30,8 @@ _JITTERS = (0.0, 1e-12, 1e-9, 1e-6)  # shares of the variance, where rounding le
 class Conditional(NamedTuple):
     """New places given the observed ones."""
 
+    L: FloatArray
+    """The lower factor of the kernel matrix of the observed places, (n, n)."""
     weights: FloatArray
     """W, (n, m)."""
     variances: FloatArray
@@ -101,8 +103,8 @@ class Places:
             np.fill_diagonal(work, variances + jitter * float(variances.max(initial=0.0)))
             upper, info = dpotrf(work.T, lower=0, clean=1, overwrite_a=1)
             if info == 0:
-                return Conditional(weights, variances, upper.T)
-        return Conditional(weights, variances, np.diag(np.sqrt(variances)))
+                return Conditional(L, weights, variances, upper.T)
+        return Conditional(L, weights, variances, np.diag(np.sqrt(variances)))
 
 
 def nearest_first(K: FloatArray) -> NDArray[np.int64]:

@@ -18,6 +18,7 @@ processes".
 """
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -27,7 +28,7 @@ from vmqp.circle import FloatArray
 from vmqp.laws import projected_normal
 from vmqp.learning import Problem
 from vmqp.peers.collapsed import Frame, find_frame
-from vmqp.peers.places import solved
+from vmqp.peers.places import Conditional, solved
 from vmqp.peers.proposer import Proposer, start_proposer
 from vmqp.peers.radii import precision_of_radii
 from vmqp.peers.stretch import precisions, renew
@@ -35,10 +36,12 @@ from vmqp.peers.task import Draw, PeerTask, Walker
 from vmqp.peers.walk import start_parameters
 from vmqp.precision import Cholesky
 from vmqp.sampling.random import fill_normal, seed_streams
+from vmqp.sampling.sampler import Streams
 
 __all__ = ["ProjectedTask"]
 
 _CYCLES = 2  # over radii and stretch, for each move of all parameters
+_FRESH = 60  # cycles over the radii at each set of parameters, for data that were not learned from
 _WANTED = 0.3
 _WIDEST = 1.0  # deviation of e at the start: with a vague prior it would be out of reach of the data
 
@@ -47,7 +50,7 @@ class ProjectedTask(PeerTask):
     """The chains of a `vmqp.peers.ProjectedGP`."""
 
     model = "projected Gaussian process"
-    laws = tuple(f"projected/{name}" for name in ("x", "y", "xx", "xy", "yy"))
+    latent = "radius"
     circular = ""
     own_parameters = ("mean_x", "mean_y", "stretch_x", "stretch_y")
 
@@ -89,6 +92,36 @@ class ProjectedTask(PeerTask):
     def walker(self, state: State) -> "_Projected":
         """Take a chain up."""
         return _Projected(self, state)
+
+    def redraw(self, sets: Sequence[dict[str, float]], seed: int) -> list[Draw]:
+        """Draw the radii at given parameters; each set starts where the last one ended."""
+        streams = seed_streams(np.random.SeedSequence(seed, spawn_key=(0,)), 1)
+        angles, drawn = self.problem.observed, []
+        radii, room = np.ones(len(angles)), np.empty((len(angles), len(angles)))
+        for parameters in sets:
+            values = {name: parameters[name] for name in self.places.observed.exchanged}
+            e = np.array([parameters["stretch_x"], parameters["stretch_y"]])
+            factor = self.places.factor(values)
+            assert factor is not None, "the parameters were learned"
+            M = factor.M
+            # Without a scale of its own the stretch stays as it is.
+            given = (np.cos(angles), np.sin(angles), self.mean_scale, 0.0, radii, e)
+            renew(streams, M, M.sum(axis=1), *given, 1.0, room, _FRESH)
+            drawn.append(_drawn(streams, values, M, radii, e, angles, self.mean_scale))
+        return drawn
+
+    def joint(
+        self, parameters: dict[str, float], latent: FloatArray, given: Conditional, rng: np.random.Generator
+    ) -> tuple[FloatArray, dict[str, FloatArray]]:
+        """Two paths in the plane, and their angle."""
+        mean = np.array([parameters["mean_x"], parameters["mean_y"]])
+        T = _matrix(np.array([parameters["stretch_x"], parameters["stretch_y"]]))
+        z = latent[:, None] * np.column_stack([np.cos(self.problem.observed), np.sin(self.problem.observed)])
+        center = mean + given.weights.T @ solved(given.L, z - mean)
+        drawn = center + (given.root @ rng.standard_normal(center.shape)) @ np.linalg.cholesky(T).T
+        parts = np.stack([*center.T, *(T[[0, 0, 1], [0, 1, 1]][:, None] * given.variances)])
+        names = (f"projected/{name}" for name in ("x", "y", "xx", "xy", "yy"))
+        return np.arctan2(drawn[:, 1], drawn[:, 0]), dict(zip(names, parts, strict=True))
 
 
 class _Point(NamedTuple):
@@ -188,30 +221,35 @@ class _Projected(Walker):
         return _Point(u, e, factor, A, normaliser)
 
     def draw(self) -> Draw:
-        values, L, M = self._problem.values(self._u), self._factor.L, self._factor.M
-        z = np.stack([self._radii * self._cos, self._radii * self._sin], axis=1)
-        weights = M.sum(axis=1)
-        T, inverse = _matrix(self._e), _matrix(-self._e)
-        place = self._places.conditional(values, L)
-        m = len(place.variances)
-        numbers = np.empty(2 * (m + 1))
-        fill_normal(self._rng, 0, numbers)
-        # μ | z is normal with precision S T⁻¹ + 1/s².
-        precision = float(weights.sum()) * inverse + np.eye(2) / self._task.mean_scale**2
-        root = np.linalg.cholesky(precision)
-        mean = np.linalg.solve(precision, inverse @ (weights @ z)) + np.linalg.solve(root.T, numbers[:2])
-        gap = z - mean
-        centre = mean + place.weights.T @ solved(L, gap)
-        drawn = centre + (place.root @ numbers[2:].reshape(m, 2)) @ np.linalg.cholesky(T).T
-        left_out = z - (M @ gap) / M.diagonal()[:, None]
-        spread = T[[0, 0, 1], [0, 1, 1]]
-        likelihood = projected_normal(
-            self._places.problem.observed, *left_out.T, *(spread[:, None] / M.diagonal())
-        )
-        law = np.stack([*centre.T, *(spread[:, None] * place.variances)])
-        pointwise = {"log_likelihood/angle": likelihood} | dict(zip(ProjectedTask.laws, law, strict=True))
-        own = dict(zip(ProjectedTask.own_parameters, [*mean.tolist(), *self._e.tolist()], strict=True))
-        return Draw(values | own, np.arctan2(drawn[:, 1], drawn[:, 0]), pointwise)
+        values, M = self._problem.values(self._u), self._factor.M
+        observed = self._places.problem.observed
+        return _drawn(self._rng, values, M, self._radii, self._e, observed, self._task.mean_scale)
+
+
+def _drawn(
+    streams: Streams,
+    values: dict[str, float],
+    M: FloatArray,
+    radii: FloatArray,
+    e: FloatArray,
+    observed: FloatArray,
+    mean_scale: float,
+) -> Draw:
+    """Draw μ given the vectors, and keep it with the radii."""
+    z = radii[:, None] * np.column_stack([np.cos(observed), np.sin(observed)])
+    weights = M.sum(axis=1)
+    T, inverse = _matrix(e), _matrix(-e)
+    numbers = np.empty(2)
+    fill_normal(streams, 0, numbers)
+    # μ | z is normal with precision S T⁻¹ + 1/s².
+    precision = float(weights.sum()) * inverse + np.eye(2) / mean_scale**2
+    root = np.linalg.cholesky(precision)
+    mean = np.linalg.solve(precision, inverse @ (weights @ z)) + np.linalg.solve(root.T, numbers)
+    left_out = z - (M @ (z - mean)) / M.diagonal()[:, None]
+    spread = T[[0, 0, 1], [0, 1, 1]]
+    likelihood = projected_normal(observed, *left_out.T, *(spread[:, None] / M.diagonal()))
+    own = dict(zip(ProjectedTask.own_parameters, [*mean.tolist(), *e.tolist()], strict=True))
+    return Draw(values | own, {"log_likelihood/angle": likelihood, "latent/radius": radii.copy()})
 
 
 def _log_density(point: _Point, radii: FloatArray, frame: Frame) -> float:

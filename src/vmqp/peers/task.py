@@ -2,6 +2,7 @@
 
 import hashlib
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
@@ -11,7 +12,7 @@ from vmqp.chain import Arrays, Chunk, Description, State
 from vmqp.circle import FloatArray
 from vmqp.learning import Problem
 from vmqp.learning.learner import doubts
-from vmqp.peers.places import Places
+from vmqp.peers.places import Conditional, Places
 
 __all__ = ["Draw", "PeerTask", "Walker"]
 
@@ -23,10 +24,8 @@ class Draw(NamedTuple):
     """What is kept of one iteration."""
 
     parameters: dict[str, float]
-    angles: FloatArray
-    """At the new places, (m,)."""
     pointwise: dict[str, FloatArray]
-    """As in `vmqp.chain.Chunk`, without the axis of draws."""
+    """As in `vmqp.chain.Chunk`, without the axis of draws: what is latent at observed locations, and likelihoods."""
 
 
 class Walker(ABC):
@@ -48,7 +47,7 @@ class Walker(ABC):
 
     @abstractmethod
     def draw(self) -> Draw:
-        """Parameters, and the angles at the new places given them and the latent variables."""
+        """Parameters and latent variables, from which kriging predicts any location."""
 
     @abstractmethod
     def state(self) -> State:
@@ -59,8 +58,8 @@ class PeerTask(ABC):
     """A Gaussian process behind angles: what `vmqp.run.run_chains` runs."""
 
     model: ClassVar[str]
-    laws: ClassVar[tuple[str, ...]]
-    """What each draw says of the law at each new place, by ``group/name``."""
+    latent: ClassVar[str]
+    """What each draw holds of each observed location."""
     circular: ClassVar[str]
     own_parameters: ClassVar[tuple[str, ...]]
 
@@ -93,6 +92,19 @@ class PeerTask(ABC):
     def walker(self, state: State) -> Walker:
         """Take a chain up."""
 
+    @abstractmethod
+    def redraw(self, sets: Sequence[dict[str, float]], seed: int) -> list[Draw]:
+        """Draw the latent variables at given parameters, for data that the parameters were not learned from."""
+
+    @abstractmethod
+    def joint(
+        self, parameters: dict[str, float], latent: FloatArray, given: Conditional, rng: np.random.Generator
+    ) -> tuple[FloatArray, dict[str, FloatArray]]:
+        """Angles of all new locations together, (m,), and the distribution of each by ``group/name``.
+
+        `given` says how the new locations depend on the observed ones.
+        """
+
     def advance(self, state: State, iterations: int) -> tuple[State, Chunk]:
         """Make some iterations."""
         walker = self.walker(state)
@@ -120,7 +132,6 @@ class PeerTask(ABC):
         return {name: i for i, name in enumerate(_STATISTICS) if self.kinds[i]}
 
     def _chunk(self, kept: list[Draw], rates: FloatArray, statistics: FloatArray) -> Chunk:
-        m = self.problem.d - self.problem.n
         names = (*self.problem.exchanged, *self.own_parameters)
         rows = self._pointwise_rows()
 
@@ -135,21 +146,20 @@ class PeerTask(ABC):
         }
         return Chunk(
             {name: column("parameters", name) for name in names},
-            {"angle": np.array([draw.angles for draw in kept]).reshape(len(kept), m)},
+            {},
             {name: statistics[:, i] for name, i in self._moves.items()},
             progress,
             {name: column("pointwise", name, len(at)).astype(np.float32) for name, at in rows.items()},
         )
 
     def _pointwise_rows(self) -> Arrays:
-        rows, n = np.arange(self.problem.d), self.problem.n
-        return {"log_likelihood/angle": rows[:n]} | dict.fromkeys(self.laws, rows[n:])
+        return dict.fromkeys(("log_likelihood/angle", f"latent/{self.latent}"), np.arange(self.problem.n))
 
     def describe(self) -> Description:
         """Say what the draws are of."""
         problem = self.problem
         return Description(
-            {"angle": np.arange(problem.n, problem.d)},
+            {},
             {"angle": problem.observed},
             {"X": problem.X},
             {

@@ -7,13 +7,14 @@ integrated out:
     log p(θ, k | w) = −½ log|K| − ½ log 1ᵀM1 − ½ yᵀPy + const,    P = M − M11ᵀM / 1ᵀM1.
 
 So a rotation of the data rotates the posterior. One iteration draws the winding numbers (`vmqp.peers.windings`), then
-moves the parameters (`vmqp.peers.walk`). A kept draw adds μ | k and the new places by conditioning and wrapping.
+moves the parameters (`vmqp.peers.walk`). A kept draw adds μ | k. A prediction is kriging on the line, wrapped.
 
 References: Jona-Lasinio, Gelfand and Jona-Lasinio (2012), "Spatial analysis of wave direction data using wrapped
 Gaussian processes".
 """
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -22,16 +23,18 @@ from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
 from vmqp.chain import State
 from vmqp.circle import TWO_PI, FloatArray
 from vmqp.laws import wrapped_normal
-from vmqp.peers.places import Places, solved
+from vmqp.peers.places import Conditional, Places, solved
 from vmqp.peers.task import Draw, PeerTask, Walker
 from vmqp.peers.walk import ParameterWalk, start_walk
 from vmqp.peers.windings import turn_groups, turn_places
 from vmqp.precision import Cholesky
 from vmqp.sampling.random import fill_normal, seed_streams
+from vmqp.sampling.sampler import Streams
 
 __all__ = ["WrappedTask"]
 
 _GROUPS = 20  # sets of neighbours whose winding is drawn in an iteration
+_CYCLES = 30  # over the windings at each set of parameters, for data that were not learned from
 _BLUR = 0.7  # of the log distances by which chains start with different windings
 
 
@@ -48,7 +51,7 @@ class WrappedTask(PeerTask):
     """The chains of a `vmqp.peers.WrappedGP`."""
 
     model = "wrapped Gaussian process"
-    laws = ("wrapped/mean", "wrapped/variance")
+    latent = "winding"
     circular = "direction"
     own_parameters = ("direction",)
 
@@ -66,6 +69,34 @@ class WrappedTask(PeerTask):
     def walker(self, state: State) -> "_Wrapped":
         """Take a chain up."""
         return _Wrapped(self.places, self.warmup, state)
+
+    def redraw(self, sets: Sequence[dict[str, float]], seed: int) -> list[Draw]:
+        """Draw the windings at given parameters; each set starts where the last one ended."""
+        rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0, 1)))
+        streams = seed_streams(np.random.SeedSequence(seed, spawn_key=(0,)), 1)
+        places, drawn = self.places, []
+        kernel = [{name: values[name] for name in self.places.observed.exchanged} for values in sets]
+        y = _unwrapped(places.covariance(kernel[0]), self.problem.observed, rng)
+        for values in kernel:
+            factor = places.factor(values)
+            assert factor is not None, "the parameters were learned"
+            P = _without_mean(factor.M)
+            for _ in range(_CYCLES):
+                product = P @ y
+                turn_places(streams, y, P, 1.0, product)
+                turn_groups(streams, y, P, 1.0, product, places.nearness, _GROUPS)
+            drawn.append(_drawn(streams, values, factor.M, y, self.problem.observed))
+        return drawn
+
+    def joint(
+        self, parameters: dict[str, float], latent: FloatArray, given: Conditional, rng: np.random.Generator
+    ) -> tuple[FloatArray, dict[str, FloatArray]]:
+        """A path on the line, wrapped."""
+        mean = parameters["direction"]
+        gap = self.problem.observed + TWO_PI * latent - mean
+        center = mean + given.weights.T @ solved(given.L, gap[:, None])[:, 0]
+        angles = _on_circle(center + given.root @ rng.standard_normal(len(center)))
+        return angles, {"wrapped/mean": _on_circle(center), "wrapped/variance": given.variances}
 
 
 class _Wrapped(Walker):
@@ -96,33 +127,13 @@ class _Wrapped(Walker):
         return self._walk.acceptance
 
     def draw(self) -> Draw:
-        values, L = self._walk.values, self._walk.L
         M = self._walk.factor.M / self._walk.scale
-        weights = M.sum(axis=1)
-        ones = float(weights.sum())
-        place = self._places.conditional(values, L)
-        m = len(place.variances)
-        numbers = np.empty(m + 1)
-        fill_normal(self._rng, 0, numbers)
-        mean = float(weights @ self._y) / ones + numbers[m] / math.sqrt(ones)
-        gap = self._y - mean
-        centre = mean + place.weights.T @ solved(L, gap[:, None])[:, 0]
-        angles = _on_circle(centre + place.root @ numbers[:m])
-        own = M.diagonal()
-        left_out = self._y - (M @ gap) / own
-        likelihood = wrapped_normal(self._places.problem.observed, left_out, 1.0 / own)
-        pointwise = {
-            "log_likelihood/angle": likelihood,
-            "wrapped/mean": _on_circle(centre),
-            "wrapped/variance": place.variances,
-        }
-        return Draw(values | {"direction": float(_on_circle(mean))}, angles, pointwise)
+        return _drawn(self._rng, self._walk.values, M, self._y, self._places.problem.observed)
 
     def _P(self) -> FloatArray:
         factor = self._walk.factor
         if self._projected is None or self._projected[0] is not factor:
-            weights = factor.M.sum(axis=1)
-            self._projected = factor, factor.M - np.outer(weights, weights / weights.sum())
+            self._projected = factor, _without_mean(factor.M)
         return self._projected[1]
 
     def _sums(self, factor: Cholesky) -> _Sums:
@@ -131,6 +142,33 @@ class _Wrapped(Walker):
         ones = float(both[:, 1] @ both[:, 1])
         rest = both[:, 0] - both[:, 1] * (float(both[:, 0] @ both[:, 1]) / ones)
         return _Sums(factor.log_determinant, ones, float(rest @ rest), len(middle))
+
+
+def _without_mean(M: FloatArray) -> FloatArray:
+    """P = M − M11ᵀM / 1ᵀM1."""
+    weights = M.sum(axis=1)
+    return np.asarray(M - np.outer(weights, weights / weights.sum()))
+
+
+def _drawn(
+    streams: Streams, values: dict[str, float], M: FloatArray, y: FloatArray, observed: FloatArray
+) -> Draw:
+    """Draw μ given unwrapped angles y, and keep both; turns that μ and y share are taken off both."""
+    weights = M.sum(axis=1)
+    ones = float(weights.sum())
+    numbers = np.empty(1)
+    fill_normal(streams, 0, numbers)
+    mean = float(weights @ y) / ones + numbers[0] / math.sqrt(ones)
+    direction = float(_on_circle(mean))
+    own = M.diagonal()
+    left_out = y - (M @ (y - mean)) / own
+    return Draw(
+        values | {"direction": direction},
+        {
+            "log_likelihood/angle": wrapped_normal(observed, left_out, 1.0 / own),
+            "latent/winding": np.round((y - observed - (mean - direction)) / TWO_PI),
+        },
+    )
 
 
 def _log_likelihood(sums: _Sums, scale: float) -> float:

@@ -14,7 +14,15 @@ from vmqp.run import Converged
 from vmqp.run.diagnostics import LEAST_DRAWS, blocks
 from vmqp.tables import AngleRange
 
-__all__ = ["SIMULATION", "Verdict", "diagnose", "judge", "parameters_in", "precision_of_means"]
+__all__ = [
+    "SIMULATION",
+    "Verdict",
+    "diagnose",
+    "judge",
+    "learned_draws",
+    "parameters_in",
+    "precision_of_means",
+]
 
 SIMULATION = "conditional simulation"
 """What results of a simulation say of their method."""
@@ -49,7 +57,9 @@ def diagnose(tree: xr.DataTree) -> pd.DataFrame:
     """
     posterior = tree["posterior"].dataset
     angles = {str(name): array.values for name, array in posterior.data_vars.items() if array.ndim == 3}
-    parameters = {str(name): array.values for name, array in posterior.data_vars.items() if array.ndim == 2}
+    if "learning" in tree.children:  # angles at other data, drawn at some of the parameters
+        angles = {}
+    parameters = {str(name): array.values for name, array in learned_draws(tree).data_vars.items()}
     rows: dict[str, tuple[float, float]] = {}
     for block in blocks(parameters, angles, _CIRCULAR):
         chains, draws, columns = block.values.shape
@@ -67,10 +77,15 @@ def diagnose(tree: xr.DataTree) -> pd.DataFrame:
     return pd.DataFrame.from_dict(rows, orient="index", columns=["rhat", "ess"])
 
 
+def learned_draws(tree: xr.DataTree) -> xr.Dataset:
+    """All draws of the parameters: where others are used with other data, those that were learned."""
+    found = tree["learning" if "learning" in tree.children else "posterior"].to_dataset()
+    return found[[name for name, array in found.data_vars.items() if array.ndim == 2]]
+
+
 def parameters_in(tree: xr.DataTree, angles: AngleRange) -> dict[str, FloatArray]:
     """Draws of the learned parameters by name, (chains, draws); the direction ν in the period of the data."""
-    posterior = tree["posterior"].dataset
-    found = {str(name): array.values for name, array in posterior.data_vars.items() if array.ndim == 2}
+    found = {str(name): array.values for name, array in learned_draws(tree).data_vars.items()}
     if "direction" in found:
         draws = found["direction"]
         found["direction"] = np.asarray(angles.from_radians(draws), dtype=draws.dtype)
@@ -97,7 +112,7 @@ def precision_of_means(predictive: ClosedForm, table: pd.DataFrame, angles: Angl
 def judge(table: pd.DataFrame, tree: xr.DataTree, target_ess: float) -> Verdict:
     """Say in words whether the draws can be trusted; every reason against it is named with what to do."""
     rule = Converged(ess=target_ess)
-    posterior = tree["posterior"].dataset
+    posterior = tree["learning" if "learning" in tree.children else "posterior"].dataset
     if not len(table):
         return Verdict(True, ("Nothing was learned: all parameters are fixed numbers.",))
     if tree.attrs.get("method") == SIMULATION:

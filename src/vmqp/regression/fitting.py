@@ -15,7 +15,8 @@ from vmqp.kernels.embedding import embed
 from vmqp.kernels.inputs import Inputs
 from vmqp.learning import Learner, Method, Problem, make_problem
 from vmqp.posterior import Facts, Posterior
-from vmqp.posterior.predictive import default_draws, sizes_of, values_of
+from vmqp.posterior.diagnostics import learned_draws
+from vmqp.posterior.predictive import default_draws, values_of
 from vmqp.precision.groups import groups_of_near
 from vmqp.regression.calls import call_text
 from vmqp.regression.kernel import choose_kernel, metric_of
@@ -214,14 +215,11 @@ def _simulated(problem: Problem, tree: xr.DataTree, options: dict[str, Any], dra
 
 def _thinned(tree: xr.DataTree, count: int) -> dict[str, FloatArray]:
     """Some parameter draws of all chains, evenly chosen and in random order."""
-    posterior = tree["posterior"].dataset
-    flat = {
-        str(name): array.values.reshape(-1) for name, array in posterior.data_vars.items() if array.ndim == 2
-    }
+    flat = {str(name): array.values.reshape(-1) for name, array in learned_draws(tree).data_vars.items()}
     if not flat:
         return {}
-    chains, draws = sizes_of(tree)
-    chosen = np.linspace(0, chains * draws - 1, min(count, chains * draws)).round().astype(int)
+    size = len(next(iter(flat.values())))
+    chosen = np.linspace(0, size - 1, min(count, size)).round().astype(int)
     np.random.default_rng(0).shuffle(chosen)
     return {name: values[chosen].astype(np.float64) for name, values in flat.items()}
 
@@ -277,8 +275,9 @@ def _with_data(tree: xr.DataTree, problem: Problem, options: dict[str, Any]) -> 
         found.attrs = dict(tree.attrs)
         return found
     simulated = _simulated(problem, tree, options, default_draws(0))
-    # What was learned, and how, is told by the parameters; of the simulation only the angles are taken.
-    simulated["sample_stats"] = xr.DataTree(tree["sample_stats"].to_dataset().isel(draw=slice(0, 0)))
+    # Of the simulation only the angles are taken; all draws of the parameters say how well they were learned.
+    simulated["learning"] = xr.DataTree(learned_draws(tree))
+    simulated["sample_stats"] = xr.DataTree(tree["sample_stats"].to_dataset())
     simulated.attrs = dict(tree.attrs)
     return simulated
 
