@@ -1,7 +1,7 @@
 """The demonstration behind ``make demo``: a generated wind field, whose truth is known, from stations to a report.
 
-Of 200 stations 150 are learned from. The wind is predicted at the other 50 and on a grid, and the predictions are
-compared with what the held-out stations observed and with the true field.
+A model is learned from 150 of 200 stations and saved. It predicts the wind at the other 50 and on a grid, and the
+predictions are compared with what the held-out stations observed and with the true field.
 """
 
 import os
@@ -19,7 +19,7 @@ from vmqp.circle import FloatArray
 from vmqp.datasets import WindField, wind_field
 from vmqp.errors import InputError
 from vmqp.posterior import Posterior
-from vmqp.regression import regress
+from vmqp.regression import CircularRegressor
 from vmqp.report import report
 from vmqp.run import Converged
 from vmqp.run.files import make_writable
@@ -29,6 +29,7 @@ __all__ = ["FILES", "demonstrate"]
 FILES = {
     "stations": "stations.csv",
     "held out": "held-out.csv",
+    "model": "model.nc",
     "predictions": "predictions.csv",
     "draws": "posterior.nc",
     "report": "report.html",
@@ -67,24 +68,24 @@ def demonstrate(
     console.print(f"A wind field with {STATIONS + HELD_OUT} stations, {HELD_OUT} of them held out.")
     field = wind_field(stations=STATIONS, held_out=HELD_OUT, grid=GRID, seed=seed)
     new = pd.concat([field.held_out[_INPUTS], field.grid[_INPUTS]], ignore_index=True)
-    with _timed(
-        console, f"Learning, and predicting {len(new)} places (the first run compiles for some seconds)"
-    ):
-        posterior = regress(
-            field.frame[_INPUTS],
-            field.frame["direction"],
-            new,
-            period=360,
-            metric="geographic",
-            draws=20_000,
-            until=Converged(ess=target_ess),
-            time_limit=time_limit,
-            executor=executor,
-            progress=progress,
-            seed=seed,
-        )
+    model = CircularRegressor(
+        period=360,
+        metric="geographic",
+        draws=20_000,
+        until=Converged(ess=target_ess),
+        time_limit=time_limit,
+        executor=executor,
+        progress=progress,
+        seed=seed,
+    )
+    with _timed(console, f"Learning from {STATIONS} stations (the first run compiles for some seconds)"):
+        model.fit(field.frame[_INPUTS], field.frame["direction"])
+    with _timed(console, f"Predicting {len(new)} locations"):
+        posterior = model.posterior(new)
+        predictions = posterior.to_frame()
     with _timed(console, "Writing the report"):
-        _write(out, field, posterior, new)
+        model.save(out / FILES["model"])
+        _write(out, field, posterior, predictions)
     _tell(console, field, posterior, out)
     return posterior
 
@@ -115,6 +116,12 @@ def _tell(console: Console, field: WindField, posterior: Posterior, out: Path) -
     console.print(
         "  An arc is for what a station would observe, noise included; so it holds the true direction more often."
     )
+    console.print(
+        f"\nThe model is kept: vmqp.load({str(out / FILES['model'])!r}).predict([[10.0, 51.0]]) tells the wind at any "
+        "longitude and latitude, without learning again.",
+        highlight=False,
+        soft_wrap=True,
+    )
     console.print(f"\nOpen {out / FILES['report']} in a browser.", highlight=False, soft_wrap=True)
 
 
@@ -123,13 +130,12 @@ def _inside(posterior: Posterior, truth: FloatArray, probability: float) -> Floa
     return np.asarray(arcs.in_arc(truth, lower, upper, 360.0))
 
 
-def _write(out: Path, field: WindField, posterior: Posterior, new: pd.DataFrame) -> None:
+def _write(out: Path, field: WindField, posterior: Posterior, frame: pd.DataFrame) -> None:
     names = [*field.held_out["station"], *(f"cell {row + 1}" for row in range(len(field.grid)))]
     observed = np.concatenate([field.held_out["direction"], np.full(len(field.grid), np.nan)])
     try:
         field.frame.to_csv(out / FILES["stations"], index=False)
         field.held_out.to_csv(out / FILES["held out"], index=False)
-        frame = posterior.to_frame()
         frame.insert(0, "place", names)
         frame.to_csv(out / FILES["predictions"], index=False)
     except OSError as error:

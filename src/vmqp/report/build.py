@@ -161,10 +161,10 @@ def make_content(
         parameters=parameters,
         diagnostic_columns=diagnostic_columns,
         diagnostics=diagnostics,
-        remarks=remarks(m),
+        remarks=remarks(posterior),
         calls=_calls(posterior, call),
         versions=_versions(),
-        glossary=glossary(angles, probability),
+        glossary=glossary(angles, probability, joint=posterior.joint),
     )
 
 

@@ -66,8 +66,8 @@ def column_meanings(angles: Angles, probability: float) -> dict[str, str]:
     }
 
 
-def glossary(angles: Angles, probability: float) -> tuple[Term, ...]:
-    """The words of the report.
+def glossary(angles: Angles, probability: float, *, joint: bool = False) -> tuple[Term, ...]:
+    """The words of the report; `joint` where all locations were drawn together.
 
     >>> [term.word for term in glossary(Angles(24.0, "hours"), 0.9)][:2]
     ['Arc', 'Chain, draw']
@@ -83,7 +83,10 @@ def glossary(angles: Angles, probability: float) -> tuple[Term, ...]:
         Term(
             "Chain, draw",
             "The prediction is a large sample of possible answers (draws), produced by several independent random "
-            "walks (chains). All numbers on this page summarise these draws.",
+            "walks (chains). All numbers on this page summarize these draws."
+            if joint
+            else "What was learned is a large sample of possible parameters (draws), produced by several independent "
+            "random walks (chains). A prediction averages over many of them.",
         ),
         Term(
             "Circular mean",
@@ -112,9 +115,21 @@ def glossary(angles: Angles, probability: float) -> tuple[Term, ...]:
             "A picture of one prediction: the farther the shape reaches out in a direction, the more probable "
             "that direction is.",
         ),
-        Term(
-            "Transductive",
-            "This model learns for the set of places that it is asked about, all together. The prediction at a place "
-            "changes somewhat when other places are asked for with it; ask for the same set to get the same answer.",
-        ),
+        _together() if joint else _one_at_a_time(),
+    )
+
+
+def _together() -> Term:
+    return Term(
+        "Transductive",
+        "All locations that were asked for are part of one model. The prediction at a location changes somewhat when "
+        "other locations are asked for with it; ask for the same set to get the same answer.",
+    )
+
+
+def _one_at_a_time() -> Term:
+    return Term(
+        "One location at a time",
+        "The parameters are learned from the observations alone. Then each location is predicted as if it were the "
+        "only one, so that the answer does not depend on what else is asked for.",
     )

@@ -144,14 +144,14 @@ def _crps(posterior: "Posterior", truth: FloatArray, known: Any) -> tuple[Measur
     observed = np.asarray(to_radians(posterior.y), dtype=float)
     thinned = observed[:: -(-observed.size // 1000)]
     guess = np.repeat(thinned[:, None], known.size, axis=1)
-    draws = to_radians(posterior.draws[..., known].reshape(-1, known.size))
+    filled = np.where(np.isnan(truth), 0.0, truth)
     unit = posterior.period / TWO_PI
     measures = []
     for name, distance, scale, words in (
         ("CRPS", "cosine", 1.0, "mean distance of the whole prediction from the truth"),
         ("Arc CRPS", "arc", unit, "the same with the arc length as distance, in the unit of the angles"),
     ):
-        own = scale * float(np.mean(scores.crps(draws, aim, distance=distance)))
+        own = float(np.mean(posterior.crps(filled, distance=distance)[known]))
         plain = scale * float(np.mean(scores.crps(guess, aim, distance=distance, unbiased=False)))
         words += "; 0 is perfect, smaller is better."
         if not plain > 0:

@@ -1,11 +1,12 @@
 """What a report says in sentences: the question, the verdict, how to read it, and the facts of the data."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from vmqp.circle import FloatArray
+from vmqp.posterior.diagnostics import SIMULATION
 from vmqp.report.content import Cell, Fact, Verdict
 from vmqp.report.measures import score_rows, too_few_covered
 from vmqp.report.words import Angles, join, number, percent, plural
@@ -79,13 +80,20 @@ def reading(angles: Angles, probability: float, trusted: bool) -> tuple[str, ...
     )
 
 
-def remarks(places: int) -> tuple[str, ...]:
+def remarks(posterior: "Posterior") -> tuple[str, ...]:
     """What to know before using the numbers elsewhere."""
-    if places == 1:
+    count = posterior.X_new.shape[0]
+    if count == 1:
         return ()
+    if posterior.joint:
+        return (
+            f"These {count:,} locations were predicted together, and the predictions depend on the set: asking for "
+            "other locations beside them changes each prediction somewhat. Compare only predictions of the same set.",
+        )
     return (
-        f"These {places:,} places were predicted together, and the predictions depend on the set: asking for other "
-        "places beside them changes each prediction somewhat. Compare only predictions of the same set.",
+        f"Each of these {count:,} locations was predicted on its own: the answer is the same whatever else is asked "
+        "for. What two locations have in common is not told here; for a route, an area or a front draw them together, "
+        "with simulate.",
     )
 
 
@@ -103,20 +111,55 @@ def facts(
     for column, (name, values) in enumerate(inputs.items()):
         told.append(Fact(f"Input: {name}", _span(values, observed[:, column])))
     told.append(Fact("Chains and draws", f"{plural(chains, 'chain')} of {plural(draws, 'draw')}"))
-    if "neighbors" in attributes:
-        how = f"a sparse precision with {attributes['neighbors']} neighbours of each place"
-        if "sets" in attributes:
-            how += (
-                ", in two stages: parameters learned with some of the places, then all angles at "
-                f"{attributes['sets']} sets of them"
-            )
-        told.append(Fact("How it was drawn", f"on {how}"))
+    if "learned_with" in attributes:
+        told.append(Fact("Learned from", f"{attributes['learned_with']:,} of the observed angles"))
+    told.append(
+        Fact("How it was predicted", _how_together(attributes) if posterior.joint else _how(posterior))
+    )
     for label, key in (("Kernel", "kernel"), ("Drift", "drift"), ("Seed", "seed")):
         if key in attributes:
             told.append(Fact(label, str(attributes[key])))
     if "sampling_time" in attributes:
-        told.append(Fact("Time", f"{float(attributes['sampling_time']):.1f} seconds"))
+        told.append(
+            Fact(
+                "Time" if posterior.joint else "Time of learning",
+                f"{float(attributes['sampling_time']):.1f} seconds",
+            )
+        )
     return tuple(told)
+
+
+def _how(posterior: "Posterior") -> str:
+    """How predictions in closed form were made."""
+    from vmqp.posterior.predictive import ClosedForm
+
+    predictive = posterior._predictive
+    assert isinstance(predictive, ClosedForm)
+    kriging = predictive.kriging
+    given = (
+        f"all {kriging.n:,} observed locations"
+        if kriging.exact
+        else f"the {kriging.neighbors:,} observed locations nearest to it"
+    )
+    if not len(posterior.diagnostics()):
+        return f"one location at a time, in closed form: at fixed parameters, conditioned on {given}"
+    every = predictive.chains * predictive.drawn
+    return (
+        f"one location at a time, in closed form: a mixture over {predictive.sets:,} of {every:,} parameter draws, "
+        f"conditioned on {given}"
+    )
+
+
+def _how_together(attributes: Mapping[str, Any]) -> str:
+    """How joint draws were made."""
+    how = "all locations together"
+    if attributes.get("method") == SIMULATION:
+        how += ", by conditional simulation at parameters that were learned before"
+    elif str(attributes.get("model", "")).startswith("von Mises"):
+        how += " and together with the parameters, as in the paper (transductive)"
+    if "neighbors" in attributes:
+        how += f"; on a sparse precision with {attributes['neighbors']} neighbors of each location"
+    return how
 
 
 def _span(asked: Sequence[Cell], observed: FloatArray) -> str:
