@@ -8,7 +8,7 @@ import pytest
 
 import vmqp
 from vmqp.errors import InputError, VmqpError
-from vmqp.regression import fitting, places
+from vmqp.regression import fitting
 from vmqp.run.door import check_memory, check_plan
 
 X = np.arange(8.0)[:, None]
@@ -31,12 +31,6 @@ def stop(learner, **options):
     plan = check_plan(task=learner, chunk=None, **options)
     check_memory(plan, learner.describe(), None)
     raise ReachedError(learner, options)
-
-
-@pytest.fixture(autouse=True)
-def already_said(monkeypatch):
-    """The warning that is said once does not depend on the order of the tests."""
-    monkeypatch.setattr(places, "_said", True)
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from vmqp.errors import CheckpointError, InputError, NotPositiveDefiniteError
 X = np.arange(8.0)[:, None]
 Y = np.arange(8.0) * 40.0
 NEW = np.array([[2.5], [9.0]])
+FEW = {"period": 360, "progress": False, "chains": 1, "draws": 10, "warmup": 2}
 FRAME = pd.DataFrame({"lon": np.arange(8.0), "lat": np.arange(8.0) ** 2})
 FRAME_NEW = pd.DataFrame({"lon": [0.5], "lat": [1.5]})
 
@@ -123,20 +124,36 @@ def test_tables(refused, name):
     refused(message, **given)
 
 
-def test_more_places_than_memory(refused, monkeypatch):
+@pytest.mark.parametrize(
+    "name", ["text in new places", "NaN in X_new", "another name", "new place off the earth"]
+)
+def test_new_locations_are_read_before_anything_is_learned(refused, monkeypatch, name):
+    def learned(*_, **__):
+        raise AssertionError("the chains run")
+
+    monkeypatch.setattr("vmqp.regression.fitting.run_chains", learned)
+    given, message = TABLES[name]
+    refused(message, **given)
+
+
+def test_more_locations_than_memory(refused, monkeypatch):
     monkeypatch.setattr("vmqp.run.machine.memory", lambda: 1e9)
-    X_new = np.linspace(0.0, 1.0, 50_000)[:, None]
-    message = r"8 observed and 50000 new places need about .* GB.*: give at most \d+ places"
-    refused(message, X_new=X_new, precision="dense")
+    many = np.linspace(0.0, 1.0, 50_000)[:, None]
+    message = r"{} need about .* GB.*: give at most \d+ places"
+    new = message.format("8 observed and 50000 new places")
+    refused(new, X_new=many, precision="dense", transductive=True)
+    observed = message.format("50000 observed and 0 new places")
+    refused(observed, X=many, y=np.zeros(50_000), precision="dense")
 
 
-def test_a_map_that_does_not_fit_its_bound(refused):
-    X_new = np.linspace(0.0, 1.0, 50_000)[:, None]
-    refused(
-        r"a map of 50,000 places .* but the bound is 0\.3 GB: give a larger memory",
-        X_new=X_new,
-        memory="300MB",
-    )
+def test_a_simulation_that_does_not_fit_its_bound():
+    options = FEW | {"memory": "300MB", "kernel": "1 * exponential(1)", "concentration": 0}
+    model = vmqp.CircularRegressor(**options).fit(X, Y)
+    with pytest.raises(
+        InputError,
+        match=r"200 joint draws of 50,000 locations need about .* but the bound is 0\.3 GB: draw fewer",
+    ):
+        model.simulate(np.linspace(10.0, 11.0, 50_000)[:, None])
 
 
 # Repeated places
@@ -209,18 +226,106 @@ def test_bad_input_makes_no_checkpoint(refused, elsewhere, bad):
 # After the fit
 
 
+@pytest.fixture(scope="module")
+def fitted():
+    return vmqp.CircularRegressor(**FEW).fit(X, Y)
+
+
+@pytest.fixture(scope="module")
+def of_frames():
+    return vmqp.CircularRegressor(**FEW, metric="geographic").fit(FRAME, Y)
+
+
+def one_sentence(message, call):
+    with pytest.raises(InputError, match=message) as found:
+        call()
+    text = str(found.value)
+    assert text.endswith((".", "?"))
+    assert "\n" not in text
+
+
 @pytest.mark.parametrize("n", [0, -1, 11, 1.5, True, "all"])
-def test_number_of_samples(n):
-    options = {"period": 360, "progress": False, "chains": 1, "draws": 10, "warmup": 2}
-    regressor = vmqp.CircularRegressor(**options).fit(X, Y)
+def test_number_of_samples(fitted, n):
     with pytest.raises(
         InputError, match=r"n is .*, but there are 10 draws: give a number from 1 to that, or None"
     ):
-        regressor.sample(NEW, n)
+        fitted.sample(NEW, n)
 
 
-def test_scores_with_another_number_of_angles():
-    options = {"period": 360, "progress": False, "chains": 1, "draws": 10, "warmup": 2}
-    regressor = vmqp.CircularRegressor(**options).fit(X, Y)
+@pytest.mark.parametrize("ask", ["simulate", "joint_posterior"])
+@pytest.mark.parametrize("draws", [0, -1, 1.5, True, "all"])
+def test_number_of_joint_draws(fitted, ask, draws):
+    with pytest.raises(
+        InputError, match=r"draws is .*, but it is the number of joint draws: give a whole number"
+    ):
+        getattr(fitted, ask)(NEW, draws)
+
+
+def test_scores_with_another_number_of_angles(fitted):
     with pytest.raises(InputError, match="there are 2 predicted places and y_true has 3 rows"):
-        regressor.score(NEW, [1.0, 2.0, 3.0])
+        fitted.score(NEW, [1.0, 2.0, 3.0])
+
+
+NEW_LOCATIONS = {
+    "one dimension": ([2.5, 9.0], r"X_new has one dimension, of 2 values.*X_new\[:, None\]"),
+    "more columns": ([[2.5, 1.0]], r"X_new has 2 features, but vmqp is expecting 1 .*same columns"),
+    "text": ([["n/a"]], r"row 0 of column 0 holds 'n/a' \(X_new\), which is text"),
+    "not finite": ([[np.inf]], r"row 0 of column 0 holds inf \(X_new\).*finite number"),
+    "none": (np.empty((0, 1)), r"X_new has no rows: give at least one"),
+    "out of scale": ([[1e200]], r"column 0 of X has values as large as 1e\+200: give it in a larger unit"),
+}
+NEW_TABLES = {
+    "another name": (
+        FRAME_NEW.rename(columns={"lat": "Latitude"}),
+        r"no column 'lat', which X has.*'Latitude'\?",
+    ),
+    "fewer columns": (FRAME_NEW[["lon"]], r"X_new has no column 'lat', which X has"),
+    "an array": ([[2.5, 1.0, 3.0]], r"X_new has 3 features, but vmqp is expecting 2"),
+    "off the earth": (FRAME_NEW + 90.0, r"row 0 of X_new has longitude 90\.5 and latitude 91\.5"),
+}
+
+
+@pytest.mark.parametrize("ask", ["posterior", "predict", "sample", "simulate", "joint_posterior"])
+@pytest.mark.parametrize("name", NEW_LOCATIONS)
+def test_new_locations_of_a_model_of_arrays(fitted, ask, name):
+    given, message = NEW_LOCATIONS[name]
+    one_sentence(message, lambda: getattr(fitted, ask)(given))
+
+
+@pytest.mark.parametrize("ask", ["posterior", "simulate"])
+@pytest.mark.parametrize("name", NEW_TABLES)
+def test_new_locations_of_a_model_of_frames(of_frames, ask, name):
+    given, message = NEW_TABLES[name]
+    one_sentence(message, lambda: getattr(of_frames, ask)(given))
+
+
+def test_a_frame_for_a_model_of_arrays(fitted):
+    """It has the one column that is needed, whatever its name."""
+    np.testing.assert_array_equal(fitted.predict(pd.DataFrame({"x": NEW[:, 0]})), fitted.predict(NEW))
+    one_sentence(r"X_new has 2 features, but vmqp is expecting 1", lambda: fitted.posterior(FRAME_NEW))
+
+
+CONDITIONS = {
+    "other columns": (
+        lambda: (FRAME.rename(columns={"lat": "Latitude"}), Y),
+        r"X has no column 'lat'.*'Latitude'\?",
+    ),
+    "more columns": (lambda: (np.ones((8, 3)), Y), r"X has 3 features, but vmqp is expecting 2"),
+    "lengths": (lambda: (FRAME, Y[:7]), r"X has 8 rows and y has 7: give one angle for each row"),
+    "period": (lambda: (FRAME, Y * 100.0), r"y has values up to 28000, outside a period of 360"),
+    "no angle": (lambda: (FRAME, changed(Y, 6, np.nan)), r"row 6 of y holds NaN"),
+    "off the earth": (lambda: (FRAME * 10.0, Y), r"row 4 of X .*longitude 40 and latitude 160"),
+    "no rows": (lambda: (FRAME[:0], Y[:0]), r"X has no rows: give at least one"),
+}
+
+
+@pytest.mark.parametrize("name", CONDITIONS)
+def test_other_observations_that_do_not_fit_the_model(of_frames, name):
+    make, message = CONDITIONS[name]
+    one_sentence(message, lambda: of_frames.condition(*make()))
+
+
+def test_repeated_other_observations_without_noise():
+    model = vmqp.CircularRegressor(**FEW, kernel="1 * exponential(1)", concentration=0).fit(X, Y)
+    repeated = np.concatenate([np.arange(7.0), [3.0]])[:, None]
+    one_sentence(r"row 3 of X and row 7 of X are the same place", lambda: model.condition(repeated, Y))

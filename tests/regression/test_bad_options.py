@@ -55,16 +55,21 @@ OPTIONS = {
     "neighbors": [
         (
             0,
-            r"neighbors is 0, but it is the number of neighbours of a place: give a whole number, at least 1",
+            r"neighbors is 0, but it is the number of neighbors of a location: give a whole number, at least 1",
         ),
-        (2.5, r"neighbors is 2\.5, but it is the number of neighbours"),
-        ("many", r"neighbors is 'many', but it is the number of neighbours"),
+        (2.5, r"neighbors is 2\.5, but it is the number of neighbors"),
+        ("many", r"neighbors is 'many', but it is the number of neighbors"),
         (10**400, r"neighbors is a number of .* bits"),
     ],
-    "stages": [
-        (3, r"stages is 3, but the choices are 'auto', 1 and 2"),
-        (True, r"stages is True, but the choices are"),
-        (np.array([1, 2]), r"stages is .*, but the choices are"),
+    "parameter_draws": [
+        (0, r"parameter_draws is 0, but it is the number of parameter draws.*at least 1"),
+        (2.5, r"parameter_draws is 2\.5.*whole number"),
+        ("all", r"parameter_draws is 'all'.*whole number"),
+    ],
+    "transductive": [
+        ("yes", r"transductive is 'yes': give True or False"),
+        (1, r"transductive is 1: give True or False"),
+        (None, r"transductive is None: give True or False"),
     ],
     "memory": [
         ("lots", r"memory is 'lots': give a number of bytes, or a text such as '4GB'"),
@@ -77,8 +82,8 @@ OPTIONS = {
         (np.array(["euclidean", "euclidean"]), r"metric is .*, but the choices are"),
     ],
     "drift": [
-        ("up", r"drift is 'up', but the choices are 'auto', 'constant', 'mean'"),
-        (None, r"drift is None"),
+        ("up", r"drift is 'up', but the choices are None, 'constant', 'mean'"),
+        ("auto", r"drift is 'auto', but the choices are"),
     ],
     "precision": [("half", r"precision is 'half', but the choices are 'auto', 'dense'")],
     "sampler": [("nuts", r"sampler is 'nuts', but the choices are 'hybrid', 'heatbath', 'augmented'")],
@@ -145,8 +150,28 @@ OPTIONS = {
     [(option, value, message) for option, cases in OPTIONS.items() for value, message in cases],
     ids=lambda part: re.sub(r"\s+", " ", repr(part))[:30] if not isinstance(part, str) else part[:30],
 )
-def test_options(refused, option, value, message):
-    refused(message, **{option: value})
+@pytest.mark.parametrize("transductive", [False, True])
+def test_options(refused, transductive, option, value, message):
+    refused(message, **{"transductive": transductive, option: value})
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"parameter_draws": 0},
+        {"neighbors": 0},
+        {"memory": "lots"},
+        {"noise": 5.0, "noise_new": [1.0, 2.0, 3.0]},
+        {"noise_new": 3.0},
+    ],
+    ids=str,
+)
+def test_options_of_predictions_are_read_before_anything_is_learned(refused, monkeypatch, options):
+    def learned(*_, **__):
+        raise AssertionError("the chains run")
+
+    monkeypatch.setattr("vmqp.regression.fitting.run_chains", learned)
+    refused("|".join(options), **options)
 
 
 def test_every_option_is_tested():

@@ -94,6 +94,7 @@ class PosteriorRegressor(RegressorMixin, BaseEstimator, ABC):
         self
         """
         data = self._read(X, y)
+        self._asked_draws()
         self.n_features_in_ = data.table.values.shape[1]
         if data.table.names is not None:
             self.feature_names_in_ = np.array(data.table.names, dtype=object)
@@ -158,9 +159,6 @@ class PosteriorRegressor(RegressorMixin, BaseEstimator, ABC):
         return None
 
     def _predicted(self, learned: Learned, new: Table) -> Posterior:
-        asked = self.parameter_draws
-        if asked is not None:
-            asked = check_count(asked, "parameter_draws", 1, "parameter draws of a prediction")
         n, facts = len(self.data_.radians), learned.facts
         noise_new = self._noise_new(len(new.values))
         predictive = ClosedForm(
@@ -168,7 +166,7 @@ class PosteriorRegressor(RegressorMixin, BaseEstimator, ABC):
             learned.kernel,
             new.values,
             column_names=facts.names,
-            parameter_draws=asked,
+            parameter_draws=self._asked_draws(),
             neighbors=self._neighbors_of_new(n),
             noise_of_new=facts.noise_of_new if noise_new is None else "given",
             noise_new=noise_new,
@@ -180,6 +178,14 @@ class PosteriorRegressor(RegressorMixin, BaseEstimator, ABC):
             self._memory[key] = predictive.kriging
         own = facts.with_new(new, predictive._noisy)
         return Posterior(learned.tree, own, predictive)
+
+    def _asked_draws(self) -> int | None:
+        asked = self.parameter_draws
+        return (
+            None
+            if asked is None
+            else check_count(asked, "parameter_draws", 1, "parameter draws of a prediction")
+        )
 
     def _neighbors_of_new(self, n: int) -> int | None:
         """Observed locations that a prediction is conditioned on; None leaves it to their number."""

@@ -13,8 +13,8 @@ from vmqp.posterior import Posterior
 from vmqp.priors import HalfNormal, UniformAngle
 from vmqp.regression.base import PosteriorRegressor
 from vmqp.regression.fitting import Data, Learned, condition, draw_jointly, draw_transductive, learn
-from vmqp.regression.kernel import check_columns
-from vmqp.regression.options import read_noise_new
+from vmqp.regression.kernel import check_columns, choose_kernel
+from vmqp.regression.options import check_choices, read_noise_new
 from vmqp.regression.places import check_scale
 from vmqp.tables import Table, nearest, read_inputs, read_new_inputs
 from vmqp.tables.words import shown
@@ -217,8 +217,18 @@ def regress(X: Any, y: Any, X_new: Any, **options: Any) -> Posterior:
             f"The options are {', '.join(known)}."
         )
     model = CircularRegressor(**options)
-    read_new_inputs(X_new, read_inputs(X, "X"), "X_new")  # before hours of learning, not after
+    table = read_inputs(X, "X")
+    _check_ahead(model, table, read_new_inputs(X_new, table, "X_new"))
     return model.fit(X, y).posterior(X_new)
+
+
+def _check_ahead(model: CircularRegressor, X: Table, X_new: Table) -> None:
+    """Refuse new locations before hours of learning, not after."""
+    check_choices(model.get_params(deep=False))
+    noisy = model.noise is not None
+    read_noise_new(model.noise_new, len(X_new.values), noisy=noisy)
+    check_scale(X, X_new)
+    check_columns(choose_kernel(X, None, model.kernel, metric=model.metric, noisy=noisy), X, X_new)
 
 
 regress.__signature__ = inspect.Signature(  # type: ignore[attr-defined]  # for help() and editors

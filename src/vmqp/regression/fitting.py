@@ -9,6 +9,7 @@ import xarray as xr
 
 from vmqp import kernels
 from vmqp.chain import Task
+from vmqp.checks import check_count
 from vmqp.circle import FloatArray
 from vmqp.errors import InputError
 from vmqp.kernels.embedding import embed
@@ -82,6 +83,8 @@ class Learned:
 def check_data(data: Data, options: dict[str, Any]) -> None:
     """Refuse choices that do not exist, and locations that no model of this package can take."""
     check_choices(options)
+    if "neighbors" in options:
+        check_count(options["neighbors"], "neighbors", 1, "neighbors of a location")
     machine.read_memory(options.get("memory"))
     check_constant(data.table, data.table)
     check_scale(data.table, data.table)
@@ -157,7 +160,7 @@ def draw_transductive(
     data: Data, X_new: Table, options: dict[str, Any], defaults: dict[str, Any]
 ) -> Posterior:
     """Draw parameters and all new angles together, as the paper does: new locations belong to the model."""
-    check_data(data, options | {"memory": None})
+    check_data(data, options)
     check_scale(data.table, X_new)
     problem = _problem(data, X_new, options)
     n, m = len(data.radians), len(X_new.values)
@@ -229,6 +232,8 @@ def condition(learned: Learned, data: Data, options: dict[str, Any], noise: Any)
     old = learned.problem
     assert old is not None
     check_scale(learned_table(learned), data.table)
+    noisy = old.noise is not None
+    kernel = choose_kernel(data.table, None, learned.kernel, metric=metric_of(learned.kernel), noisy=noisy)
     if old.noise_rows is None and noise is not None:
         raise InputError("noise was given, but the model has no known noise for each row: leave it out.")
     by_row: FloatArray | None = None
@@ -243,14 +248,20 @@ def condition(learned: Learned, data: Data, options: dict[str, Any], noise: Any)
     sparse = old.is_sparse or len(data.radians) > DENSE
     k = int(options["neighbors"]) if sparse else None
     problem = replace(
-        old, X=data.table.values, observed=data.radians, noise_rows=by_row, neighbors=k, metric_at=()
+        old,
+        kernel=kernel,
+        X=data.table.values,
+        observed=data.radians,
+        noise_rows=by_row,
+        neighbors=k,
+        metric_at=(),
     )
     tree = _with_data(learned.tree, problem, options)
-    tree.attrs["conditioned"] = 1
+    tree.attrs |= {"conditioned": 1, "kernel": repr(kernel)}
     facts = replace(
         learned.facts, range=data.range, categories=dict(data.table.categories), kind=data.table.kind
     )
-    return replace(learned, tree=tree, problem=problem, facts=facts)
+    return replace(learned, tree=tree, kernel=kernel, problem=problem, facts=facts)
 
 
 def learned_table(learned: Learned) -> Table:
