@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from scipy.spatial.distance import pdist
 
+import vmqp
 from vmqp import kernels, priors
 from vmqp.errors import InputError
 from vmqp.learning import Method
@@ -83,10 +84,21 @@ def test_text_columns_become_a_factor_of_their_own(learner_of):
     covariance = problem.bound.covariance(
         {name: 0.5 for name in problem.bound.parameters if name != "correlation"} | {"correlation": 0.0}
     )
-    a, b, unheard = 0, 1, 13
-    assert covariance[a, 3] > 0.0, "rows 0 and 3 are of one species"
-    assert covariance[a, b] == 0.0
-    assert (covariance[unheard, :13] == 0.0).all(), "a species that was not observed is like no other"
+    assert covariance[0, 3] > 0.0, "rows 0 and 3 are of one species"
+    assert covariance[0, 1] == 0.0
+
+
+def test_a_category_that_was_not_observed_is_like_no_other():
+    """Nothing is kriged to it, without a correlation between species."""
+    frame = pd.DataFrame({"height": WIDE[:, 0], "species": list("abcabcabcabc")})
+    kernel = (
+        2.0 * kernels.Exponential(1.0, columns=["height"]) * kernels.Categorical(0.0, columns=["species"])
+    )
+    new = pd.DataFrame({"species": ["a", "unheard"], "height": [0.0, 0.0]})
+    post = vmqp.regress(frame, ANGLES, new, kernel=kernel, concentration=0, progress=False)
+    assert post.variance[0] < 0.9
+    assert post.variance[1] == pytest.approx(1.0, abs=1e-12)
+    assert np.isnan(post.mean[1])
 
 
 def test_only_text_columns(learner_of):
@@ -123,11 +135,20 @@ def test_geographic_columns_are_told_apart_by_their_names(learner_of):
     np.testing.assert_array_equal(one, other)
 
 
-def test_drift_of_many_places_stays_when_places_are_added(learner_of):
-    few, many = np.zeros((12, 2)), np.zeros((13, 2))
-    assert learner_of(WIDE, ANGLES, few).problem.drift == "constant"
-    assert learner_of(WIDE, ANGLES, many).problem.drift == "mean"
-    assert learner_of(WIDE, ANGLES, many, drift="constant").problem.drift == "constant"
+@pytest.mark.parametrize(("transductive", "default"), [(False, "mean"), (True, "constant")])
+def test_drift(learner_of, transductive, default):
+    options = {"transductive": transductive}
+    assert learner_of(WIDE, ANGLES, [[0.0, 0.0]], **options).problem.drift == default
+    for drift in ("mean", "constant"):
+        assert learner_of(WIDE, ANGLES, [[0.0, 0.0]], drift=drift, **options).problem.drift == drift
+
+
+def test_new_locations_belong_to_the_model_where_it_is_transductive(learner_of):
+    new = np.zeros((3, 2))
+    assert learner_of(WIDE, ANGLES, new).problem.d == 12
+    problem = learner_of(WIDE, ANGLES, new, transductive=True).problem
+    assert (problem.n, problem.d) == (12, 15)
+    np.testing.assert_array_equal(problem.X[12:], new)
 
 
 def test_drift_is_learned_and_can_be_fixed(learner_of):

@@ -20,8 +20,8 @@ CASES = {
     "far from zero": {"X": X + 1e12, "X_new": NEW + 1e12},
     "units that differ": {"X": X * [[1e-40, 1e40]], "X_new": NEW * [[1e-40, 1e40]]},
     "two rows": {"X": X[:2], "y": Y[:2]},
-    "two rows at one place": {"X": X[[0, 0]], "y": Y[:2]},
-    "all rows at one place": {"X": np.zeros((6, 1))},
+    "two rows at one place": {"X": X[[0, 0]], "y": Y[:2], "transductive": True},
+    "all rows at one place": {"X": np.zeros((6, 1)), "transductive": True},
     "all but one at one place": {"X": np.array([[0.0]] * 5 + [[1.0]])},
     "new places at one place": {"X_new": np.full((4, 1), 2.5)},
     "new places are the observed": {"X_new": X},
@@ -50,6 +50,12 @@ CASES = {
     "nothing learned": {"kernel": FIXED, "concentration": 0.5, "direction": 90},
     "no warm-up": {"warmup": 0},
     "only a nugget": {"kernel": kernels.Nugget(1.0)},
+    "nearest neighbors": {"precision": "vecchia"},
+    "one parameter draw": {"parameter_draws": 1},
+    "observed without a nugget": {"kernel": FIXED, "X_new": X},
+    "nearly observed without a nugget": {"kernel": FIXED, "X_new": X[:2] + 1e-14},
+    "transductive": {"transductive": True},
+    "transductive, noise": {"transductive": True, "noise": 5.0},
     "linear": {"kernel": 1.0 * kernels.Linear() + kernels.Nugget(0.1)},
 }
 
@@ -67,9 +73,15 @@ def test_it_runs(name):
     assert np.isfinite(post.log_score(post.draws[0, 0])).all()
     assert np.isfinite(post.loo().pointwise).all()
     assert post.to_frame().shape[0] == len(post.X_new)
-    assert not post.verdict().trusted
+    assert post.verdict().trusted == (name == "nothing learned"), "one chain of three draws"
 
 
 def test_places_that_no_kernel_tells_apart_are_refused_in_words():
     with pytest.raises(vmqp.NotPositiveDefiniteError, match=r"add a kernels\.Nugget, or remove places"):
         vmqp.regress(ALMOST, Y, NEW, period=360, noise=5.0, progress=False, chains=1, draws=3, warmup=3)
+
+
+def test_inputs_without_a_difference_say_nothing():
+    """In the transductive mode above they differ from the new ones."""
+    with pytest.raises(vmqp.InputError, match="column 0 of X holds 0 in every row"):
+        vmqp.regress(np.zeros((6, 1)), Y, NEW, period=360)

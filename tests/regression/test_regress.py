@@ -65,23 +65,30 @@ MODEL = {
 
 
 def standard_error(post):
-    """Of the circular mean at each place, from effective sample sizes; in degrees."""
+    """Of the circular mean at each location, in degrees.
+
+    Joint draws have effective sample sizes; in closed form it is what the finite number of parameter draws leaves.
+    """
+    if not post.joint:
+        return np.rad2deg(post._predictive.monte_carlo_error(post.diagnostics()["ess"].min()))
     effective = post.diagnostics().loc[[f"angle[{8 + i}]" for i in range(4)], "ess"].to_numpy()
     return circle.standard_deviation(post.draws.reshape(-1, 4), period=360.0, axis=0) / np.sqrt(effective)
 
 
 @pytest.mark.filterwarnings("ignore::vmqp.ConvergenceWarning")
-def test_turning_the_data_and_the_order_of_rows():
+@pytest.mark.parametrize(("transductive", "known"), [(False, 3.0), (True, 8.0)])
+def test_turning_the_data_and_the_order_of_rows(transductive, known):
     """Eight means with limits of 5 standard errors: by the normal law a false alarm in 2·10⁵ runs; seeds are fixed.
 
-    Standard errors are two to four degrees: a wrong row, or a turn that is lost, is some 20 degrees or more off.
+    Standard errors are at most a few degrees: a wrong row, or a turn that is lost, is some 20 degrees or more off.
     """
-    post = vmqp.regress(SCATTERED, ANGLES, PLACES, **MODEL)
-    turned = vmqp.regress(SCATTERED, np.mod(ANGLES + 137.0, 360.0), PLACES, seed=1, **MODEL)
+    options = MODEL | {"transductive": transductive}
+    post = vmqp.regress(SCATTERED, ANGLES, PLACES, **options)
+    turned = vmqp.regress(SCATTERED, np.mod(ANGLES + 137.0, 360.0), PLACES, seed=1, **options)
     rows, places = np.random.default_rng(2).permutation(8), np.array([2, 0, 3, 1])
-    mixed = vmqp.regress(SCATTERED[rows], ANGLES[rows], PLACES[places], seed=2, **MODEL)
+    mixed = vmqp.regress(SCATTERED[rows], ANGLES[rows], PLACES[places], seed=2, **options)
     own = standard_error(post)
-    assert own.max() < 8.0, "too uncertain to see a fault"
+    assert own.max() < known, "too uncertain to see a fault"
     gap = circle.difference(turned.mean, post.mean + 137.0, 360.0)
     assert (np.abs(gap) < 5.0 * np.hypot(own, standard_error(turned))).all()
     gap = circle.difference(mixed.mean, post.mean[places], 360.0)
@@ -198,7 +205,15 @@ def test_repeated_places_need_noise_or_a_nugget(data):
     with pytest.raises(InputError, match=r"row 2 of X and row 5 of X are the same place.*add noise"):
         vmqp.regress(X, y, [[9.0]], period=360, kernel=kernel)
     with pytest.raises(InputError, match=r"row 0 of X and row 1 of X_new are the same place.*add noise"):
-        vmqp.regress(data[0][:2], y[:2], [[9.0], [0.0]], period=360, kernel=kernel)
+        vmqp.regress(data[0][:2], y[:2], [[9.0], [0.0]], period=360, kernel=kernel, transductive=True)
+
+
+def test_an_observed_location_is_known_where_there_is_neither_noise_nor_nugget(data, few):
+    X, y, _ = data
+    kernel = priors.HalfNormal(1.0) * kernels.Exponential(1.0)
+    post = vmqp.regress(X, y, X[[3, 0, 0]], period=360, kernel=kernel, **few)
+    np.testing.assert_allclose(circle.difference(post.mean, y[[3, 0, 0]], 360.0), 0.0, atol=1e-9)
+    assert post.variance.max() < 1e-9
 
 
 @pytest.mark.parametrize(

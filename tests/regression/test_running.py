@@ -1,4 +1,4 @@
-"""What a run of `regress` is told, and what it tells: warnings, the call that repeats it, checkpoints, limits."""
+"""What a run of `regress` is told, and what it tells: the call that repeats it, checkpoints, limits."""
 
 import inspect
 from concurrent.futures import ThreadPoolExecutor
@@ -12,27 +12,12 @@ from vmqp.errors import InputError, TimeLimitError
 from vmqp.run import Converged
 
 
-@pytest.fixture
-def nothing_said(monkeypatch):
-    monkeypatch.setattr("vmqp.regression.places._said", False)
-
-
-@pytest.mark.usefixtures("nothing_said")
-def test_many_places_are_warned_of_once(data, few):
+@pytest.mark.parametrize("transductive", [False, True])
+def test_many_new_locations_are_no_reason_for_a_warning(data, few, transductive):
+    """Warnings are errors in these tests."""
     X, y, _ = data
-    many = np.linspace(0.0, 9.0, 9)[:, None]
-    vmqp.regress(X, y, many[:8], period=360, **few)
-    with pytest.warns(vmqp.TransductiveWarning, match="9 places are asked for and 8 were observed") as said:
-        vmqp.regress(X, y, many, period=360, **few)
-    assert said[0].filename == __file__, "a warning names the line that asked"
-    vmqp.regress(X, y, many, period=360, **few)
-
-
-@pytest.mark.usefixtures("nothing_said")
-@pytest.mark.filterwarnings("ignore::vmqp.TransductiveWarning")
-def test_the_warning_can_be_silenced(data, few):
-    X, y, _ = data
-    vmqp.regress(X, y, np.linspace(0.0, 9.0, 9)[:, None], period=360, **few)
+    many = np.linspace(0.0, 9.0, 30)[:, None]
+    assert vmqp.regress(X, y, many, period=360, transductive=transductive, **few).mean.shape == (30,)
 
 
 def test_an_option_that_is_not_known():
@@ -52,6 +37,8 @@ CALLS = {
     "kernel": {"kernel": priors.HalfNormal(2) * kernels.Gaussian([3.0], columns=[0]) + kernels.Nugget(0.1)},
     "noise": {"noise": priors.Gamma(2, 1), "drift": "mean", "concentration": 0.5, "direction": 90},
     "rows": {"noise": np.arange(1.0, 9.0), "noise_new": np.float64(3.0), "dtype": "float32"},
+    "transductive": {"transductive": True, "neighbors": 30},
+    "parameter draws": {"parameter_draws": 3},
     "method": {"method": vmqp.learning.Method(sampler="heatbath", outer_steps=3), "thin": 2, "seed": 5},
 }
 
@@ -71,12 +58,16 @@ def test_a_long_array_stays_a_name_in_the_call(few):
     assert ", noise=noise" in post.call
 
 
-def test_a_run_goes_on_from_its_checkpoint(data, few, tmp_path):
+@pytest.mark.parametrize("transductive", [False, True])
+def test_a_run_goes_on_from_its_checkpoint(data, few, tmp_path, transductive):
     X, y, X_new = data
-    whole = vmqp.regress(X, y, X_new, period=360, **few | {"draws": 12})
-    first = vmqp.regress(X, y, X_new, period=360, checkpoint=tmp_path / "run", **few)
-    np.testing.assert_array_equal(first.draws, whole.draws[:, :5])
-    resumed = vmqp.regress(X, y, X_new, period=360, checkpoint=tmp_path / "run", **few | {"draws": 12})
+    options = few | {"transductive": transductive}
+    whole = vmqp.regress(X, y, X_new, period=360, **options | {"draws": 12})
+    first = vmqp.regress(X, y, X_new, period=360, checkpoint=tmp_path / "run", **options)
+    np.testing.assert_array_equal(first.parameters["lengthscale"], whole.parameters["lengthscale"][:, :5])
+    if transductive:
+        np.testing.assert_array_equal(first.draws, whole.draws[:, :5])
+    resumed = vmqp.regress(X, y, X_new, period=360, checkpoint=tmp_path / "run", **options | {"draws": 12})
     np.testing.assert_array_equal(resumed.draws, whole.draws)
     np.testing.assert_array_equal(resumed.density([10.0, 20.0]), whole.density([10.0, 20.0]))
     # Twelve draws are too few for a tail, which is said and no error.
@@ -119,9 +110,13 @@ def test_workers_and_executor_make_no_difference(data, few):
     np.testing.assert_array_equal(one.draws, expected.draws)
 
 
-def test_single_precision(data, few):
+@pytest.mark.parametrize("transductive", [False, True])
+def test_single_precision(data, few, transductive):
     X, y, X_new = data
-    single = vmqp.regress(X, y, X_new, period=360, dtype="float32", **few)
-    assert single.draws.dtype == np.float32
-    double = vmqp.regress(X, y, X_new, period=360, **few)
+    options = few | {"transductive": transductive}
+    single = vmqp.regress(X, y, X_new, period=360, dtype="float32", **options)
+    double = vmqp.regress(X, y, X_new, period=360, **options)
+    assert single.parameters["lengthscale"].dtype == np.float32
+    assert single.draws.dtype == (np.float32 if transductive else np.float64)
     np.testing.assert_allclose(single.draws, double.draws, rtol=1e-5)
+    np.testing.assert_allclose(single.mean, double.mean, rtol=1e-5)

@@ -80,14 +80,18 @@ class Learned:
     """The model at the observed locations; None for a wrapped or projected process."""
 
 
-def check_data(data: Data, options: dict[str, Any]) -> None:
-    """Refuse choices that do not exist, and locations that no model of this package can take."""
+def check_data(data: Data, options: dict[str, Any], new: Table | None = None) -> None:
+    """Refuse choices that do not exist, and locations that no model of this package can take.
+
+    `new` are new locations that belong to the model, if any.
+    """
     check_choices(options)
     if "neighbors" in options:
         check_count(options["neighbors"], "neighbors", 1, "neighbors of a location")
     machine.read_memory(options.get("memory"))
-    check_constant(data.table, data.table)
-    check_scale(data.table, data.table)
+    every = data.table if new is None else new
+    check_constant(data.table, every)
+    check_scale(data.table, every)
 
 
 def learn(data: Data, options: dict[str, Any], defaults: dict[str, Any]) -> Learned:
@@ -160,8 +164,7 @@ def draw_transductive(
     data: Data, X_new: Table, options: dict[str, Any], defaults: dict[str, Any]
 ) -> Posterior:
     """Draw parameters and all new angles together, as the paper does: new locations belong to the model."""
-    check_data(data, options)
-    check_scale(data.table, X_new)
+    check_data(data, options, X_new)
     problem = _problem(data, X_new, options)
     n, m = len(data.radians), len(X_new.values)
     if not problem.is_sparse:
