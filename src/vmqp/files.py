@@ -1,5 +1,6 @@
 """What `vmqp.load` makes of a file: a fitted model or a posterior, whichever was saved."""
 
+from dataclasses import replace
 from os import PathLike
 from typing import Any
 
@@ -73,6 +74,7 @@ def _model(tree: xr.DataTree, facts: Facts, path: str, given: Kernel | None) -> 
         raise InputError(
             f"the description of the model in {path} cannot be read ({error!r}): it is damaged."
         ) from error
+    facts = replace(facts, estimator={})  # what is predicted with it is saved as predictions
     learned = Learned(tree, kernel, facts)
     table = learned_table(learned)
     data = Data(table, np.asarray(tree["observed_data"]["angle"].values, dtype=float), facts.range)

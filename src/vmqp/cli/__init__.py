@@ -1,4 +1,4 @@
-"""The command line: `vmqp predict`, `vmqp resume`, `vmqp compare`, `vmqp data`."""
+"""The command line: `vmqp fit`, `vmqp predict`, `vmqp resume`, `vmqp compare`, `vmqp data`."""
 
 from vmqp.cli.app import app, main
 

@@ -12,7 +12,7 @@ import typer
 from vmqp._version import __version__
 from vmqp.cli import arguments as a
 from vmqp.cli.data_app import data
-from vmqp.errors import VmqpError
+from vmqp.errors import InputError, VmqpError
 
 __all__ = ["app", "main"]
 
@@ -78,59 +78,145 @@ def _vmqp(
 
 
 @app.command(
-    epilog="Example: vmqp predict stations.csv --angle dir --inputs lon,lat --period 360 --metric geographic "
-    "--grid 30x20 --out run/"
+    epilog="Example: vmqp fit stations.csv --angle dir --inputs lon,lat --period 360 --metric geographic --out model/"
 )
-def predict(
+def fit(
     context: typer.Context,
     file: a.File,
     angle: a.Angle,
     inputs: a.Inputs,
     period: a.Period = "radians",
-    at: Annotated[str | None, typer.Option(help="Predict the rows of this file.", metavar="FILE")] = None,
-    grid: Annotated[
-        str | None,
-        typer.Option(help="Predict a grid over the observed places: first by second input.", metavar="NxM"),
-    ] = None,
-    holdout: Annotated[
-        str | None,
-        typer.Option(help="Hold out this share of the rows, predict them and score.", metavar="SHARE"),
-    ] = None,
     metric: a.Metric = "euclidean",
-    drift: a.Drift = "auto",
+    drift: a.Drift = None,
     noise: a.Noise = "none",
-    kernel: Annotated[
-        str | None,
-        typer.Option(
-            help='Such as "exponential + nugget" (the default) or "gaussian(lengthscale=2) + nugget"; what is left out '
-            "is learned.",
-            metavar="TEXT",
-            rich_help_panel=a.MODEL,
-        ),
-    ] = None,
+    kernel: a.KernelText = None,
     precision: a.Precision = "auto",
     neighbors: a.Neighbors = 20,
     seed: a.Seed = 0,
     chains: a.Chains = 4,
     warmup: a.Warmup = 1000,
-    draws: Annotated[
-        int | None,
-        typer.Option(
-            help="Most draws of each chain; 20000 if not given, or as many as 1 GB holds; of a large map 400, or as "
-            "many as --memory holds.",
-            metavar="N",
-            rich_help_panel=a.RUN,
-        ),
-    ] = None,
+    draws: a.Draws = None,
     target_ess: a.TargetEss = 400,
     time_limit: a.TimeLimit = None,
     engine: a.Engine = "auto",
-    memory: a.Memory = None,
     allow_unconverged: a.AllowUnconverged = False,
     out: Annotated[
         str | None,
         typer.Option(
-            help="Directory of the run; if not given, it is named after the table: stations-run for stations.csv.",
+            help="Directory of the model; if not given, it is named after the table: stations-model for stations.csv.",
+            metavar="DIR",
+            rich_help_panel=a.OUTPUT,
+        ),
+    ] = None,
+    overwrite: a.Overwrite = False,
+    json: a.Json = False,
+    quiet: a.Quiet = False,
+) -> int:
+    """Learn a model from a table of locations and angles; vmqp predict then takes it.
+
+    Chains run until the diagnostics hold or a limit comes, and model.nc is written either way.
+
+    The exit code is 0 if the model can be trusted, 3 if not yet, 2 if something given is wrong, 130 after Ctrl-C.
+    """
+    began = time.monotonic()
+    from vmqp.cli.carry_out import begin
+    from vmqp.cli.output import Terminal
+    from vmqp.cli.predict import ModelOptions, prepare
+
+    options = ModelOptions(
+        file=file,
+        angle=angle,
+        inputs=inputs,
+        period=period,
+        metric=metric,
+        drift=drift,
+        noise=noise,
+        kernel=kernel,
+        precision=precision,
+        neighbors=neighbors,
+        transductive=False,
+        seed=seed,
+        chains=chains,
+        warmup=warmup,
+        draws=draws,
+        target_ess=target_ess,
+        time_limit=time_limit,
+        engine=engine,
+    )
+    work = prepare(options, None, out or _default_folder(file, "model"), _command(context))
+    terminal = Terminal(as_json=json, quiet=quiet)
+    return begin(work, terminal, overwrite=overwrite, allow_unconverged=allow_unconverged, began=began)
+
+
+@app.command(
+    epilog="Examples: vmqp predict model/ --grid 1000x1000 --out map/, or vmqp predict stations.csv --angle dir "
+    "--inputs lon,lat --period 360 --metric geographic --grid 30x20 --out run/"
+)
+def predict(
+    context: typer.Context,
+    file: Annotated[
+        str,
+        typer.Argument(
+            help="A model, as the directory that vmqp fit made or a model.nc, or a table: .csv, .tsv, .txt (also "
+            ".gz), or .parquet.",
+            metavar="MODEL|FILE",
+            show_default=False,
+        ),
+    ],
+    angle: Annotated[
+        str | None,
+        typer.Option(
+            help="Of a table: column of the angles; rows where it is blank are dropped.", metavar="COLUMN"
+        ),
+    ] = None,
+    inputs: Annotated[
+        str | None,
+        typer.Option(
+            help="Of a table: columns of the inputs with commas between; text columns are categories.",
+            metavar="A,B",
+        ),
+    ] = None,
+    period: a.Period = "radians",
+    at: Annotated[str | None, typer.Option(help="Predict the rows of this file.", metavar="FILE")] = None,
+    grid: Annotated[
+        str | None,
+        typer.Option(
+            help="Predict a grid over the observed locations: first by second input.", metavar="NxM"
+        ),
+    ] = None,
+    holdout: Annotated[
+        str | None,
+        typer.Option(
+            help="Of a table: hold out this fraction of the rows, predict them and score.", metavar="FRACTION"
+        ),
+    ] = None,
+    parameter_draws: Annotated[
+        int | None,
+        typer.Option(
+            help="Parameter draws that a prediction is a mixture over; 200 if not given, 64 beyond 100,000 locations.",
+            metavar="N",
+        ),
+    ] = None,
+    metric: a.Metric = "euclidean",
+    drift: a.Drift = None,
+    noise: a.Noise = "none",
+    kernel: a.KernelText = None,
+    transductive: a.Transductive = False,
+    precision: a.Precision = "auto",
+    neighbors: a.Neighbors = 20,
+    seed: a.Seed = 0,
+    chains: a.Chains = 4,
+    warmup: a.Warmup = 1000,
+    draws: a.Draws = None,
+    target_ess: a.TargetEss = 400,
+    time_limit: a.TimeLimit = None,
+    engine: a.Engine = "auto",
+    allow_unconverged: a.AllowUnconverged = False,
+    out: Annotated[
+        str | None,
+        typer.Option(
+            help="Directory of the run; if not given, it is named after the table or model: stations-run for "
+            "stations.csv.",
             metavar="DIR",
             rich_help_panel=a.OUTPUT,
         ),
@@ -141,52 +227,55 @@ def predict(
     json: a.Json = False,
     quiet: a.Quiet = False,
 ) -> int:
-    """Learn from a table of places and angles, and predict the angle elsewhere.
+    """Predict the angle at new locations: from a model, or from a table, which is learned from first.
 
-    One of --at, --grid and --holdout says where. Chains run until the diagnostics hold or a limit comes, and
-    predictions.csv, posterior.nc and report.html are written either way.
+    One of --at, --grid and --holdout says where. From a model nothing is sampled, and the options of the model and of
+    its run are not given again. From a table chains run until the diagnostics hold or a limit comes, and model.nc is
+    written too. predictions.csv, posterior.nc and report.html are written either way.
 
     The exit code is 0 if the result can be trusted, 3 if not yet, 2 if something given is wrong, 130 after Ctrl-C.
     """
     began = time.monotonic()
     from vmqp.cli.carry_out import begin
     from vmqp.cli.output import Terminal
-    from vmqp.cli.predict import Options, prepare
+    from vmqp.cli.predict import ModelOptions, Where, is_model, prepare, prepare_from_model
 
-    options = Options(
-        file=file,
-        angle=angle,
-        inputs=inputs,
-        period=period,
-        at=at,
-        grid=grid,
-        holdout=holdout,
-        out=out or _default_folder(file),
-        metric=metric,
-        drift=drift,
-        noise=noise,
-        kernel=kernel,
-        precision=precision,
-        neighbors=neighbors,
-        seed=seed,
-        chains=chains,
-        warmup=warmup,
-        draws=draws,
-        target_ess=target_ess,
-        time_limit=time_limit,
-        engine=engine,
-        memory=memory,
-        title=title,
-        compass=compass,
-    )
-    work = prepare(options, ["vmqp", *(context.obj or sys.argv[1:])])
+    where = Where(at, grid, holdout, parameter_draws, title, compass)
+    place, command = out or _default_folder(file, "run"), _command(context)
+    if is_model(file):
+        _refuse_learning(context, file)
+        work = prepare_from_model(file, where, place, command)
+    else:
+        options = ModelOptions(
+            file=file,
+            angle=angle,
+            inputs=inputs,
+            period=period,
+            metric=metric,
+            drift=drift,
+            noise=noise,
+            kernel=kernel,
+            precision=precision,
+            neighbors=neighbors,
+            transductive=transductive,
+            seed=seed,
+            chains=chains,
+            warmup=warmup,
+            draws=draws,
+            target_ess=target_ess,
+            time_limit=time_limit,
+            engine=engine,
+        )
+        work = prepare(options, where, place, command)
     terminal = Terminal(as_json=json, quiet=quiet)
     return begin(work, terminal, overwrite=overwrite, allow_unconverged=allow_unconverged, began=began)
 
 
 @app.command(epilog="Example: vmqp resume run/ --time-limit 10m")
 def resume(
-    run: Annotated[str, typer.Argument(help="The directory that vmqp predict wrote to.", metavar="DIR")],
+    run: Annotated[
+        str, typer.Argument(help="The directory that vmqp fit or vmqp predict wrote to.", metavar="DIR")
+    ],
     draws: Annotated[
         int | None,
         typer.Option(
@@ -206,14 +295,6 @@ def resume(
             help="auto, threads, processes, or dask://host:port.", metavar="NAME", rich_help_panel=a.RUN
         ),
     ] = None,
-    memory: Annotated[
-        str | None,
-        typer.Option(
-            help="Bound on the memory of a large map, if another than before.",
-            metavar="SIZE",
-            rich_help_panel=a.RUN,
-        ),
-    ] = None,
     allow_unconverged: a.AllowUnconverged = False,
     json: a.Json = False,
     quiet: a.Quiet = False,
@@ -224,15 +305,13 @@ def resume(
     stays as it is, and the exit code is 0. There is no time limit unless one is given here.
     """
     began = time.monotonic()
-    from vmqp.cli.carry_out import Changes, take_up
+    from vmqp.cli.carry_out import Changes, go_on
     from vmqp.cli.output import Terminal
     from vmqp.cli.work import load_work
 
-    changes = Changes.read(
-        draws=draws, target_ess=target_ess, time_limit=time_limit, engine=engine, memory=memory
-    )
+    changes = Changes.read(draws=draws, target_ess=target_ess, time_limit=time_limit, engine=engine)
     terminal = Terminal(as_json=json, quiet=quiet)
-    return take_up(load_work(Path(run)), terminal, changes, allow_unconverged=allow_unconverged, began=began)
+    return go_on(load_work(Path(run)), terminal, changes, allow_unconverged=allow_unconverged, began=began)
 
 
 @app.command(
@@ -246,7 +325,7 @@ def compare(
     period: a.Period = "radians",
     folds: Annotated[int, typer.Option(help="Random splits of the rows.", metavar="N")] = 7,
     test: Annotated[
-        str, typer.Option(help="Share of the rows that is held out in each.", metavar="SHARE")
+        str, typer.Option(help="Fraction of the rows that is held out in each.", metavar="FRACTION")
     ] = "0.2",
     kernel: Annotated[
         list[str] | None,
@@ -269,8 +348,9 @@ def compare(
         ),
     ] = None,
     metric: a.Metric = "euclidean",
-    drift: a.Drift = "auto",
+    drift: a.Drift = None,
     noise: a.Noise = "none",
+    transductive: a.Transductive = False,
     seed: a.Seed = 0,
     chains: a.Chains = 4,
     warmup: a.Warmup = 1000,
@@ -315,6 +395,7 @@ def compare(
         metric=metric,
         drift=drift,
         noise=noise,
+        transductive=transductive,
         seed=seed,
         chains=chains,
         warmup=warmup,
@@ -349,7 +430,7 @@ def paper(
 ) -> int:
     """Make the figures and tables of the paper anew, with what they show beside it.
 
-    Each is a directory with pictures (PNG, SVG), numbers (CSV), a text (NAME.md) and NAME.json.
+    Each is a directory with plots (PNG, SVG), numbers (CSV), a text (NAME.md) and NAME.json.
     """
     from vmqp.cli.output import Terminal
     from vmqp.cli.paper import Options, run_paper
@@ -376,10 +457,46 @@ def demo(
     return 0
 
 
-def _default_folder(file: str) -> str:
-    """A directory here, named after the table.
+_LEARNING = (
+    "angle",
+    "inputs",
+    "period",
+    "metric",
+    "drift",
+    "noise",
+    "kernel",
+    "transductive",
+    "precision",
+    "neighbors",
+    "seed",
+    "chains",
+    "warmup",
+    "draws",
+    "target_ess",
+    "time_limit",
+    "engine",
+)
 
-    >>> _default_folder("data/stations.csv.gz")
+
+def _refuse_learning(context: typer.Context, file: str) -> None:
+    """Refuse options that only belong to learning where a model was given."""
+    for name in _LEARNING:
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            raise InputError(
+                f"--{name.replace('_', '-')} was given with the model {file}, but it belongs to learning, which is "
+                "done: leave it out, or give the table in place of the model."
+            )
+
+
+def _command(context: typer.Context) -> list[str]:
+    return ["vmqp", *(context.obj or sys.argv[1:])]
+
+
+def _default_folder(file: str, kind: str) -> str:
+    """A directory here, named after the table or the model.
+
+    >>> _default_folder("data/stations.csv.gz", "run")
     'stations-run'
     """
-    return f"{Path(file).name.split('.')[0] or 'vmqp'}-run"
+    return f"{Path(file).name.split('.')[0] or 'vmqp'}-{kind}"

@@ -9,20 +9,25 @@ __all__ = [
     "Angle",
     "Chains",
     "Compass",
+    "Draws",
     "Drift",
     "Engine",
     "File",
     "Inputs",
     "Json",
+    "KernelText",
     "Metric",
+    "Neighbors",
     "Noise",
     "Overwrite",
     "Period",
+    "Precision",
     "Quiet",
     "Seed",
     "TargetEss",
     "TimeLimit",
     "Title",
+    "Transductive",
     "Warmup",
 ]
 
@@ -55,11 +60,30 @@ Metric = Annotated[
     ),
 ]
 Drift = Annotated[
-    str,
+    str | None,
     typer.Option(
-        help="constant pulls every place alike, mean does not change when places are added; auto takes constant up to "
-        "as many places as observations.",
+        help="mean, which does not depend on how dense the locations are, or constant, which pulls every location "
+        "alike; mean if not given, constant with --transductive.",
         metavar="NAME",
+        rich_help_panel=MODEL,
+    ),
+]
+KernelText = Annotated[
+    str | None,
+    typer.Option(
+        "--kernel",
+        help='Such as "exponential + nugget" (the default) or "gaussian(lengthscale=2) + nugget"; what is left out '
+        "is learned.",
+        metavar="TEXT",
+        rich_help_panel=MODEL,
+    ),
+]
+Transductive = Annotated[
+    bool,
+    typer.Option(
+        "--transductive",
+        help="Learn the parameters and the new angles together, as the paper does: slower, and the answer at a "
+        "location depends on which others are asked for.",
         rich_help_panel=MODEL,
     ),
 ]
@@ -77,7 +101,7 @@ Noise = Annotated[
 Precision = Annotated[
     str,
     typer.Option(
-        help="dense, vecchia (sparse, for many places), or auto: dense up to 2000 places.",
+        help="dense, vecchia (sparse, for many locations), or auto: dense up to 2000 locations.",
         metavar="NAME",
         rich_help_panel=MODEL,
     ),
@@ -85,17 +109,9 @@ Precision = Annotated[
 Neighbors = Annotated[
     int,
     typer.Option(
-        help="Neighbours of a place in a sparse precision: more are more accurate, and slower.",
+        help="Neighbors of a location in a sparse precision: more are more accurate, and slower.",
         metavar="N",
         rich_help_panel=MODEL,
-    ),
-]
-Memory = Annotated[
-    str | None,
-    typer.Option(
-        help="Bound on the memory of a large map, such as 4GB; half of the machine's if not given.",
-        metavar="SIZE",
-        rich_help_panel=RUN,
     ),
 ]
 Seed = Annotated[
@@ -105,10 +121,18 @@ Chains = Annotated[int, typer.Option(help="Chains, two or more.", metavar="N", r
 Warmup = Annotated[
     int, typer.Option(help="Iterations that adapt and are not kept.", metavar="N", rich_help_panel=RUN)
 ]
+Draws = Annotated[
+    int | None,
+    typer.Option(
+        help="Most draws of each chain; 20000 if not given, or as many as 1 GB holds.",
+        metavar="N",
+        rich_help_panel=RUN,
+    ),
+]
 TargetEss = Annotated[
     float,
     typer.Option(
-        help="Effective samples that every parameter and angle must reach; of a map, the parameters.",
+        help="Effective samples that every parameter must reach, and with --transductive every angle.",
         metavar="N",
         rich_help_panel=RUN,
     ),
@@ -125,7 +149,7 @@ Engine = Annotated[
     str,
     typer.Option(
         help="auto, threads, processes, or the address of a Dask scheduler, dask://host:port; auto takes processes "
-        "from 100 places on.",
+        "from 100 locations on.",
         metavar="NAME",
         rich_help_panel=RUN,
     ),
@@ -146,9 +170,7 @@ Title = Annotated[
 ]
 Compass = Annotated[
     bool,
-    typer.Option(
-        "--compass", help="In pictures 0 is north and angles grow clockwise.", rich_help_panel=OUTPUT
-    ),
+    typer.Option("--compass", help="In plots 0 is north and angles grow clockwise.", rich_help_panel=OUTPUT),
 ]
 Json = Annotated[
     bool,

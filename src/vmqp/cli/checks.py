@@ -27,14 +27,14 @@ def check_counts(chains: int, warmup: int, draws: int | None, target_ess: float,
         at_least(draws, 1, "--draws", "it is a number of draws")
 
 
-def check_choices(metric: str, drift: str, precision: str = "auto") -> None:
+def check_choices(metric: str, drift: str | None, precision: str = "auto") -> None:
     """Refuse words that are not among the choices."""
     for option, value, choices in (
         ("--metric", metric, ("euclidean", "geographic")),
-        ("--drift", drift, ("auto", "constant", "mean")),
+        ("--drift", drift, ("constant", "mean")),
         ("--precision", precision, ("auto", "dense", "vecchia")),
     ):
-        if value not in choices:
+        if value is not None and value not in choices:
             near = nearest(value, choices)
             raise InputError(
                 f"{option} {value!r} is not known: did you mean {near}? The choices are {', '.join(choices)}."

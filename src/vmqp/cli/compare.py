@@ -24,7 +24,7 @@ from vmqp.regression import CircularRegressor
 from vmqp.regression.text import kernel_from_text
 from vmqp.run import Converged
 from vmqp.run.files import write_whole
-from vmqp.tables import choose, nearest, read_file
+from vmqp.tables import choose, nearest, read_angles, read_file, read_inputs
 
 __all__ = ["KERNELS", "Options", "run_comparison"]
 
@@ -48,8 +48,9 @@ class Options:
     kernels: tuple[str, ...]
     peers: tuple[str, ...]
     metric: str
-    drift: str
+    drift: str | None
     noise: str
+    transductive: bool
     seed: int
     chains: int
     warmup: int
@@ -73,8 +74,9 @@ def run_comparison(options: Options, terminal: Terminal, *, allow_unconverged: b
         )
     chosen = choose(frame, options.angle, read_columns(options.inputs), path=options.file)
     models = _models(options, noise)
+    table = read_inputs(chosen.inputs, "X")
+    read_angles(chosen.angles, number_or_name(options.period))
     for model in models.values():
-        table = model.fit(chosen.inputs, chosen.angles).data_.table
         if model.kernel is not None:
             kernel_from_text(model.kernel, table, options.metric)
     out = None if options.out is None else Path(options.out)
@@ -133,7 +135,13 @@ def _models(options: Options, noise: Noise) -> dict[str, Any]:
         "until": Converged(ess=options.target_ess),
     }
     models: dict[str, Any] = {
-        name: CircularRegressor(kernel=name, drift=options.drift, noise=settings[noise.kind], **run)
+        name: CircularRegressor(
+            kernel=name,
+            drift=options.drift,
+            noise=settings[noise.kind],
+            transductive=options.transductive,
+            **run,
+        )
         for name in kernels
     }
     return models | {f"{name} GP": PEERS[name](**run) for name in options.peers}

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Literal
 
-from vmqp.errors import ConvergenceWarning, InterruptedWarning, TransductiveWarning
+from vmqp.errors import ConvergenceWarning, InterruptedWarning
 
 __all__ = ["DONE", "INTERRUPTED", "UNTRUSTED", "WRONG", "in_shell_words", "said"]
 
@@ -32,10 +32,8 @@ _WORDS = (
     (re.compile(r"\badd a kernels\.Nugget\b"), 'add "+ nugget" to --kernel'),
     (re.compile(r" To silence this: .*?\)\."), ""),
     (re.compile(r"\bexecutor is '"), "--engine is '"),
-    (re.compile(r"\bmemory='(\w+)'"), r"--memory \1"),
-    (re.compile(r"\b(memory|neighbors) is (?=['\d-])"), r"--\1 is "),
     (re.compile(r"\bprecision='(\w+)'"), r"--precision \1"),
-    (re.compile(r"\bX_new\b"), "the places"),
+    (re.compile(r"\bX_new\b"), "the locations"),
     (re.compile(r"\bgive skip_broken=True\b"), "give --skip-broken"),
     (re.compile(r"\bgive its folder \(folder=\.\.\.\)"), "give its folder (--folder DIR)"),
     (re.compile(r"\b(u|v|lon|lat)='…'"), r"--\1 NAME"),
@@ -68,7 +66,6 @@ def said() -> Iterator[None]:
     with warnings.catch_warnings():
         for category, shown in (
             (UserWarning, "always"),
-            (TransductiveWarning, "always"),
             (ConvergenceWarning, "ignore"),
             (InterruptedWarning, "ignore"),
         ):

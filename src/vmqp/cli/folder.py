@@ -2,16 +2,19 @@
 
 ::
 
-    request.json      what was asked for           predictions.csv   the table of results
-    data.csv          the rows that were used      posterior.nc      all draws
-    places.csv        the rows to predict          report.html       the page to read
-    checkpoint/       draws and states so far      result.json       the verdict, written last
+    request.json      what was asked for           model.nc          what was learned
+    data.csv          the rows that were used      predictions.csv   the table of results
+    places.csv        the rows to predict          posterior.nc      the predictions, for Python
+    checkpoint/       draws and states so far      report.html       the page to read
+                                                   result.json       the verdict, written last
 """
 
 import contextlib
+import hashlib
 import re
 import secrets
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 
 from vmqp.cli.request import Request
@@ -24,6 +27,7 @@ _FILES = (
     "request.json",
     "data.csv",
     "places.csv",
+    "model.nc",
     "predictions.csv",
     "posterior.nc",
     "report.html",
@@ -33,7 +37,7 @@ _CHECKPOINT = "checkpoint"
 _OURS = (*_FILES, _CHECKPOINT)
 _CHUNK = re.compile(r"\d+-\d+\.npz")
 _BEFORE = ".before."
-_PARTS = re.compile(r"\.posterior\.nc\..*\.part")  # what `Posterior.save` writes beside
+_PARTS = re.compile(r"\.(model|posterior)\.nc\..*\.part")  # what `save` writes beside
 
 
 class RunFolder:
@@ -46,19 +50,14 @@ class RunFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.request, self.data, self.places = (path / name for name in _FILES[:3])
-        self.predictions, self.posterior, self.report, self.result = (path / name for name in _FILES[3:])
+        self.request, self.data, self.places, self.model = (path / name for name in _FILES[:4])
+        self.predictions, self.posterior, self.report, self.result = (path / name for name in _FILES[4:])
         self.checkpoint = path / _CHECKPOINT
         self._lock = DirectoryLock(path)
         self._claimed = False
         self._made: list[Path] = []
         self._before: Path | None = None
         self._stays = False
-
-    @property
-    def outputs(self) -> dict[str, Path]:
-        """The files for the user, by what they are."""
-        return {"predictions": self.predictions, "posterior": self.posterior, "report": self.report}
 
     def owns(self, path: Path) -> bool:
         """Whether a path is one of the files that a run writes here."""
@@ -71,26 +70,38 @@ class RunFolder:
     def read_request(self) -> Request:
         """Read the request, or say why there is none."""
         if not self.path.is_dir():
-            raise InputError(f"there is no directory {self.path}: give the one that vmqp predict wrote to.")
+            raise InputError(
+                f"there is no directory {self.path}: give the one that vmqp fit or vmqp predict wrote to."
+            )
         return Request.from_text(self.read(self.request), str(self.request))
 
     def read(self, path: Path) -> str:
         """Read one of the run's own files."""
         try:
-            with open(path, encoding="utf-8", newline="") as file:
-                return file.read()
+            return self.content(path).decode()
+        except UnicodeDecodeError as error:
+            raise InputError(f"{path} cannot be read ({error}): restore it.") from error
+
+    def content(self, path: Path) -> bytes:
+        """The bytes of one of the run's own files."""
+        try:
+            return path.read_bytes()
         except FileNotFoundError as error:
             raise InputError(
                 f"{self.path} has no {path.name}, so it is not a run that can be resumed: give a directory that "
-                "vmqp predict made."
+                "vmqp fit or vmqp predict made."
             ) from error
-        except (OSError, UnicodeDecodeError) as error:
+        except OSError as error:
             raise InputError(f"{path} cannot be read ({error}): restore it.") from error
 
-    def write(self, path: Path, text: str) -> None:
+    def digest(self, path: Path) -> str:
+        """SHA-256 of one of the run's own files."""
+        return hashlib.sha256(self.content(path)).hexdigest()
+
+    def write(self, path: Path, pieces: Iterable[bytes]) -> None:
         """Write one of the run's own files, whole or not at all."""
         try:
-            write_whole(path, lambda file: file.write(text.encode()))
+            write_whole(path, lambda file: file.writelines(pieces))
         except OSError as error:
             raise InputError(
                 f"{path} cannot be written ({error.strerror or error}): make room, or give another directory."

@@ -6,11 +6,13 @@ With ``--json`` standard output carries one JSON object and nothing else; progre
 import json
 import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -45,6 +47,18 @@ class Terminal:
         if not self.quiet:
             for sentence in sentences:
                 print(sentence, file=sys.stderr if self.as_json else sys.stdout, flush=True)
+
+    @contextmanager
+    def bar(self, text: str) -> Iterator[Callable[[float], None] | None]:
+        """Show how much is done on a terminal; what it yields takes the fraction, and is None elsewhere."""
+        console = Console(stderr=True)
+        if self.quiet or self.as_json or not console.is_terminal or console.is_dumb_terminal:
+            yield None
+            return
+        columns = (TextColumn(text), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+        with Progress(*columns, console=console, transient=True) as shown:
+            task = shown.add_task(text, total=1.0)
+            yield lambda fraction: shown.update(task, completed=fraction)
 
     def finish(self, outcome: "Outcome", code: int, advice: str) -> None:
         """Print the result of a run."""

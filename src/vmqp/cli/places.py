@@ -1,4 +1,4 @@
-"""Which places to predict: the rows of a file, a grid over the observed ones, or a share of them that is held out."""
+"""Which locations to predict: the rows of a file, a grid over the observed ones, or some that are held out."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from vmqp.comparison import split
 from vmqp.errors import InputError
 from vmqp.tables import complete_rows, digest, place_in_file, read_file
 
-__all__ = ["RESULTS", "Places", "choose_places", "is_number"]
+__all__ = ["RESULTS", "Places", "check_names", "choose_places", "is_number"]
 
 RESULTS = ("mean", "variance", "lower", "upper", "width", "observed", "crps")
 """Columns that the table of predictions adds."""
@@ -21,7 +21,7 @@ RESULTS = ("mean", "variance", "lower", "upper", "width", "observed", "crps")
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """The places, and the observed rows that are left to learn from."""
+    """The locations, and the observed rows that are left to learn from."""
 
     task: str
     frame: pd.DataFrame
@@ -31,15 +31,24 @@ class Places:
     notes: tuple[str, ...] = ()
 
 
+def check_names(inputs: Sequence[str]) -> None:
+    """Refuse inputs that the table of predictions could not hold."""
+    for name in inputs:
+        if name in RESULTS:
+            raise InputError(
+                f"the input {name!r} has the name of a column of the results: rename it in the file."
+            )
+
+
 def choose_places(
     data: pd.DataFrame,
     inputs: Sequence[str],
-    angles: Sequence[float],
+    angles: Sequence[float] = (),
     *,
     at: str | None,
     grid: str | None,
-    holdout: str | None,
-    seed: int,
+    holdout: str | None = None,
+    seed: int = 0,
 ) -> Places:
     """Choose by the one option of the three that is given; `data` holds all columns of the rows with an angle."""
     given = [
@@ -47,15 +56,11 @@ def choose_places(
     ]
     if len(given) != 1:
         found = f"{' and '.join(given)} were given" if given else "nothing says what to predict"
+        third = ", or --holdout 0.2 (a fifth of the rows, to see how good the predictions are)"
         raise InputError(
-            f"{found}: give one of --at FILE (its rows), --grid 60x40 (a map over the observed places) and "
-            "--holdout 0.2 (a fifth of the rows, to see how good the predictions are)."
+            f"{found}: give one of --at FILE (its rows) and --grid 60x40 (a map over the observed locations)"
+            f"{third if len(angles) else ''}."
         )
-    for name in inputs:
-        if name in RESULTS:
-            raise InputError(
-                f"the input {name!r} has the name of a column of the results: rename it in the file."
-            )
     everything = np.arange(len(data), dtype=np.intp)
     if at is not None:
         return _from_file(at, data, inputs, everything)
@@ -106,12 +111,12 @@ def is_number(column: "pd.Series[Any]") -> bool:
 
 
 def _grid(data: pd.DataFrame, inputs: Sequence[str], sizes: tuple[int, int]) -> pd.DataFrame:
-    """A regular grid over the box of the observed places; the first input changes fastest."""
+    """A regular grid over the box of the observed locations; the first input changes fastest."""
     numeric = [name for name in inputs if is_number(data[name])]
     if len(inputs) != 2 or len(numeric) != 2:
         raise InputError(
-            f"--grid needs exactly two inputs of numbers, but the inputs are {', '.join(inputs)}: give the places in a "
-            "file with --at."
+            f"--grid needs exactly two inputs of numbers, but the inputs are {', '.join(inputs)}: give the locations "
+            "in a file with --at."
         )
     first, second = (
         np.linspace(float(data[name].min()), float(data[name].max()), size)

@@ -1,6 +1,7 @@
-"""From the options of `vmqp predict` to a request with its data and places; nothing is written here."""
+"""From the options of `vmqp fit` and `vmqp predict` to a run with its data and locations; nothing is written here."""
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -9,41 +10,49 @@ import pandas as pd
 
 from vmqp.cli.checks import check_choices, check_counts, read_noise
 from vmqp.cli.folder import RunFolder
-from vmqp.cli.options import number_or_name, read_columns, read_engine, read_seconds
-from vmqp.cli.places import Places, choose_places, is_number
-from vmqp.cli.request import Noise, Request
+from vmqp.cli.options import at_least, number_or_name, read_columns, read_engine, read_seconds
+from vmqp.cli.places import Places, check_names, choose_places, is_number
+from vmqp.cli.request import Learning, Predicting, Request
 from vmqp.cli.sheet import Sheet
-from vmqp.cli.work import MOST_DRAWS, Work, affordable_draws, map_draws
+from vmqp.cli.work import MOST_DRAWS, Work, affordable_draws, read_model
 from vmqp.errors import InputError
-from vmqp.maps.memory import USUAL, read_memory
-from vmqp.regression.places import check_constant, first_repeat, has_nugget
-from vmqp.regression.stages import read_sizes
+from vmqp.posterior.tables import column_labels
+from vmqp.regression.defaults import default_kernel
+from vmqp.regression.kernel import check_columns
+from vmqp.regression.places import check_constant, check_scale, first_repeat, has_nugget
 from vmqp.regression.text import kernel_from_text
-from vmqp.tables import choose, digest, place_in_file, read_file, read_new_inputs
+from vmqp.tables import (
+    Chosen,
+    Table,
+    choose,
+    digest,
+    place_in_file,
+    read_angles,
+    read_file,
+    read_inputs,
+    read_new_inputs,
+)
 
-__all__ = ["Options", "prepare"]
+__all__ = ["ModelOptions", "Where", "is_model", "prepare", "prepare_from_model"]
 
 _OBSERVED = "observed"
 
 
 @dataclass(frozen=True)
-class Options:
-    """The options of `vmqp predict` as they were given."""
+class ModelOptions:
+    """The options that say what is learned, as they were given."""
 
     file: str
-    angle: str
-    inputs: str
+    angle: str | None
+    inputs: str | None
     period: str
-    at: str | None
-    grid: str | None
-    holdout: str | None
-    out: str
     metric: str
-    drift: str
+    drift: str | None
     noise: str
     kernel: str | None
     precision: str
     neighbors: int
+    transductive: bool
     seed: int
     chains: int
     warmup: int
@@ -51,122 +60,252 @@ class Options:
     target_ess: float
     time_limit: str | None
     engine: str
-    memory: str | None
+
+
+@dataclass(frozen=True)
+class Where:
+    """The options that say what is predicted, as they were given."""
+
+    at: str | None
+    grid: str | None
+    holdout: str | None
+    parameter_draws: int | None
     title: str | None
     compass: bool
 
 
-def prepare(options: Options, command: list[str]) -> Work:
-    """Read and check all that was given; an error comes before anything is written."""
+def is_model(file: str) -> bool:
+    """Whether the first argument of `vmqp predict` is a model: a directory, or a NetCDF file.
+
+    >>> is_model("stations.csv"), is_model("model/model.nc")
+    (False, True)
+    """
+    return Path(file).is_dir() or Path(file).suffix == ".nc"
+
+
+def prepare(options: ModelOptions, where: Where | None, out: str, command: list[str]) -> Work:
+    """Read and check all that was given; an error comes before anything is written.
+
+    Without `where` the run learns and predicts nothing.
+    """
     check_counts(options.chains, options.warmup, options.draws, options.target_ess, options.seed)
     check_choices(options.metric, options.drift, options.precision)
+    at_least(options.neighbors, 1, "--neighbors", "it is a number of locations")
+    _check_parameter_draws(where, transductive=options.transductive)
     time_limit = None if options.time_limit is None else read_seconds(options.time_limit)
     engine = read_engine(options.engine)
-    memory = None if options.memory is None else read_memory(options.memory)
-    inputs = read_columns(options.inputs)
+    angle, inputs = _columns(options)
     frame = read_file(options.file)
     noise = read_noise(options.noise, frame)
     columns = [*inputs, noise.column] if noise.column and noise.column not in inputs else inputs
-    chosen = choose(frame, options.angle, columns, path=options.file)
-    # All columns of the rows that are used, so that held-out stations keep their names.
-    used = frame.iloc[chosen.kept].reset_index(drop=True)
-    used[columns] = chosen.inputs[columns]
-    places = choose_places(
-        used.drop(columns=options.angle),
-        inputs,
-        list(chosen.angles),
-        at=options.at,
-        grid=options.grid,
-        holdout=options.holdout,
-        seed=options.seed,
-    )
-    data = chosen.inputs.iloc[places.learned].reset_index(drop=True)
-    data[options.angle] = chosen.angles[places.learned]
-    data_sheet, places_sheet = Sheet.of(data), Sheet.of(places.frame)
-    n, m = len(data), len(places.frame)
-    sizes = read_sizes(
-        n, m, {"precision": options.precision, "neighbors": options.neighbors, "stages": "auto"}
-    )
-    draws = options.draws
-    if sizes.two_stages and options.drift == "constant":
-        raise InputError(
-            f"--drift constant was given for a map of {m:,} places, but a map in two stages needs --drift mean: "
-            "under a constant drift the pull grows with the number of places. Leave it out, or ask for a coarser grid."
-        )
-    if sizes.two_stages:
-        fits = map_draws(n, m, options.neighbors, options.chains, memory, noisy=noise.kind != "none")
-        if draws is not None and draws > fits:
-            raise InputError(
-                f"--draws {draws} of {m:,} places do not fit the memory: give at most {fits}, or a larger --memory."
-            )
-        draws = min(USUAL, fits) if draws is None else draws
-    elif draws is None:
-        affordable = affordable_draws(n, m, options.chains, latent=noise.kind != "none")
-        draws = min(MOST_DRAWS, affordable)
-    request = Request(
-        angle=options.angle,
-        inputs={name: "number" if is_number(data[name]) else "text" for name in inputs},
+    chosen = choose(frame, angle, columns, path=options.file)
+    check_names(inputs)
+    places = None if where is None else _places(options, where, frame, chosen, angle, inputs, columns)
+    learned = slice(None) if places is None else places.learned
+    data = chosen.inputs.iloc[learned].reset_index(drop=True)
+    data[angle] = chosen.angles[learned]
+    sheet = Sheet.of(data)
+    n, m = len(data), 0 if places is None or not options.transductive else len(places.frame)
+    affordable = affordable_draws(n, m, options.chains, latent=noise.kind != "none")
+    learning = Learning(
+        angle=angle,
         period=number_or_name(options.period),
         metric=options.metric,
-        drift=_drift(options.drift, n, m, map_=sizes.two_stages),
+        drift=options.drift,
         kernel=options.kernel,
         precision=options.precision,
         neighbors=options.neighbors,
-        memory=memory,
         noise=noise,
+        transductive=options.transductive,
         warmup=options.warmup,
-        draws=draws,
+        draws=min(MOST_DRAWS, affordable) if options.draws is None else options.draws,
         chains=options.chains,
         seed=options.seed,
         target_ess=options.target_ess,
         time_limit=time_limit,
         engine=engine,
-        task=places.task,
-        observed=_OBSERVED if places.task == "holdout" else None,
-        label=_label(places, inputs),
-        title=options.title,
-        compass=options.compass,
-        data=data_sheet.digest(),
-        places=places_sheet.digest(),
-        source=_source(options, frame, places),
-        notes=_notes(chosen.dropped, places, noise, len(data)),
-        given=asdict(options),
-        command=command,
-        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        data=sheet.digest(),
+        rows=len(frame),
     )
-    work = Work(RunFolder(Path(options.out)), request, data_sheet, places_sheet)
-    _check_sources(options, work.folder)
-    _check_model(work, Lines(options, chosen.kept, places, len(frame)))
+    kinds = {name: "number" if is_number(data[name]) else "text" for name in inputs}
+    given = {"file": options.file, "rows": len(frame), "digest": digest(frame)}
+    work = _work(out, command, kinds, {"data": given}, places, where, noise.column, sheet, learning)
+    work.request.notes[:0] = chosen.dropped
+    _check_sources(work.folder, {"the table": options.file, "--at": None if where is None else where.at})
+    _check_data(work, _Lines(options, where, chosen, places, len(frame)))
     return work
 
 
-@dataclass(frozen=True, eq=False)
-class Lines:
-    """Where rows of the data and of the places stand in the files that were given."""
+def prepare_from_model(file: str, where: Where, out: str, command: list[str]) -> Work:
+    """The same for predictions from a model that was learned before."""
+    _check_parameter_draws(where, transductive=False)
+    if where.holdout is not None:
+        raise InputError(
+            f"--holdout was given with the model {file}, but which rows are held out is decided before learning: give "
+            "the table, as in vmqp predict stations.csv --holdout 0.2."
+        )
+    path, column = _model_file(Path(file))
+    model = read_model(path)
+    table = model.data_.table
+    names = column_labels(table.names, table.values.shape[1])
+    check_names(names)
+    observed = _as_frame(table, names)
+    places = choose_places(observed, names, at=where.at, grid=where.grid)
+    kinds = {name: "number" if is_number(observed[name]) else "text" for name in names}
+    source = {"model": {"file": str(path)}}
+    work = _work(out, command, kinds, source, places, where, column, model=path)
+    _check_sources(work.folder, {"the model": str(path), "--at": where.at})
+    return work
 
-    options: Options
-    kept: Any
-    places: Places
+
+def _check_parameter_draws(where: Where | None, *, transductive: bool) -> None:
+    if where is None or where.parameter_draws is None:
+        return
+    at_least(where.parameter_draws, 1, "--parameter-draws", "a prediction is a mean over parameter draws")
+    if transductive:
+        raise InputError(
+            "--parameter-draws was given with --transductive, where every draw of the parameters has angles of its "
+            "own: leave one of them out."
+        )
+
+
+def _columns(options: ModelOptions) -> tuple[str, list[str]]:
+    """The columns of a table, which must be named."""
+    for option, value, example in (
+        ("--angle", options.angle, "dir"),
+        ("--inputs", options.inputs, "lon,lat"),
+    ):
+        if value is None:
+            raise InputError(
+                f"{option} is missing: name the columns of {options.file}, as in {option} {example}."
+            )
+    assert options.angle is not None
+    assert options.inputs is not None
+    return options.angle, read_columns(options.inputs)
+
+
+def _places(
+    options: ModelOptions,
+    where: Where,
+    frame: pd.DataFrame,
+    chosen: Chosen,
+    angle: str,
+    inputs: list[str],
+    columns: list[str],
+) -> Places:
+    # All columns of the rows that are used, so that held-out stations keep their names.
+    used = frame.iloc[chosen.kept].reset_index(drop=True)
+    used[columns] = chosen.inputs[columns]
+    return choose_places(
+        used.drop(columns=angle),
+        inputs,
+        list(chosen.angles),
+        at=where.at,
+        grid=where.grid,
+        holdout=where.holdout,
+        seed=options.seed,
+    )
+
+
+def _model_file(given: Path) -> tuple[Path, str | None]:
+    """The file of a model, and the column of its noise, if its directory tells of one."""
+    if not given.is_dir():
+        return given, None
+    folder = RunFolder(given)
+    if not folder.request.exists():
+        if folder.model.exists():
+            return folder.model, None
+        raise InputError(
+            f"{given} has no model.nc: give a directory that vmqp fit made, a model.nc, or a table."
+        )
+    request = folder.read_request()
+    if request.learning is not None and request.learning.transductive:
+        raise InputError(
+            f"{given} was made with --transductive, which learns together with the locations that it predicts, so it "
+            "has no model for others: run vmqp fit on the table."
+        )
+    if not folder.model.exists():
+        raise InputError(f"{given} has no model.nc yet: vmqp resume {given} goes on with learning.")
+    if request.predicting is not None and request.learning is None:
+        return folder.model, request.predicting.noise
+    return folder.model, None if request.learning is None else request.learning.noise.column
+
+
+def _as_frame(table: Table, names: list[str]) -> pd.DataFrame:
+    """The observed locations of a model."""
+    columns: dict[str, Any] = {}
+    for i, name in enumerate(names):
+        values = table.values[:, i]
+        known = table.categories.get(i)
+        columns[name] = values if known is None else [known[int(code)] for code in values]
+    return pd.DataFrame(columns)
+
+
+def _work(
+    out: str,
+    command: list[str],
+    kinds: Mapping[str, str],
+    source: dict[str, Any],
+    places: Places | None,
+    where: Where | None,
+    noise: str | None,
+    data: Sheet | None = None,
+    learning: Learning | None = None,
+    model: Path | None = None,
+) -> Work:
+    """Put a run together."""
+    folder, sheet, predicting = RunFolder(Path(out)), None, None
+    notes: list[str] = []
+    if places is not None and where is not None:
+        sheet = Sheet.of(places.frame)
+        predicting = Predicting(
+            task=places.task,
+            observed=_OBSERVED if places.task == "holdout" else None,
+            noise=noise if noise in places.frame.columns else None,
+            label=_label(places, kinds),
+            parameter_draws=where.parameter_draws,
+            title=where.title,
+            compass=where.compass,
+            places=sheet.digest(),
+        )
+        notes = _notes(places, noise, 0 if data is None else len(data))
+        source |= {"places": places.source} if places.source else {}
+    request = Request(
+        inputs=dict(kinds),
+        learning=learning,
+        predicting=predicting,
+        model=None if model is None else folder.digest(model),
+        source=source,
+        notes=notes,
+        command=command,
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+    return Work(folder, request, data, sheet, model)
+
+
+@dataclass(frozen=True, eq=False)
+class _Lines:
+    """Where rows of the data and of the locations stand in the files that were given."""
+
+    options: ModelOptions
+    where: Where | None
+    chosen: Chosen
+    places: Places | None
     rows: int
 
     def name(self, row: str) -> str:
         """Translate "row 3 of X" and "row 2 of X_new"."""
         _, number, _, table = row.split()
-        if table == "X":
-            original = int(self.kept[self.places.learned[int(number)]])
-            return place_in_file(self.options.file, original, self.rows)
-        if self.options.at is not None:
-            return f"row {int(number) + 1} of the places in {Path(self.options.at).name}"
-        return f"row {int(number) + 1} of {'the grid' if self.options.grid else 'the held-out places'}"
+        if table == "X" or self.where is None:
+            learned = int(number) if self.places is None else self.places.learned[int(number)]
+            return place_in_file(self.options.file, int(self.chosen.kept[learned]), self.rows)
+        if self.where.at is not None:
+            return f"row {int(number) + 1} of the locations in {Path(self.where.at).name}"
+        return f"row {int(number) + 1} of {'the grid' if self.where.grid else 'the held-out locations'}"
 
 
-def _drift(given: str, n: int, m: int, *, map_: bool) -> str:
-    """A constant pull adds up over many places and drags them all to one direction: maps take the other."""
-    return ("constant" if m <= n and not map_ else "mean") if given == "auto" else given
-
-
-def _label(places: Places, inputs: list[str]) -> str | None:
-    """The first column of text in which every place has a name of its own."""
+def _label(places: Places, inputs: Mapping[str, str]) -> str | None:
+    """The first column of text in which every location has a name of its own."""
     for name in places.frame.columns:
         column = places.frame[name]
         is_text = pd.api.types.is_string_dtype(column.dtype) or column.dtype == object
@@ -175,51 +314,51 @@ def _label(places: Places, inputs: list[str]) -> str | None:
     return None
 
 
-def _source(options: Options, frame: pd.DataFrame, places: Places) -> dict[str, Any]:
-    data = {"file": options.file, "rows": len(frame), "digest": digest(frame)}
-    return {"data": data, "places": places.source} if places.source else {"data": data}
-
-
-def _notes(dropped: tuple[str, ...], places: Places, noise: Noise, n: int) -> list[str]:
-    notes = [*dropped, *places.notes]
+def _notes(places: Places, noise: str | None, n: int) -> list[str]:
+    notes = [*places.notes]
     if places.task == "holdout":
         total = n + len(places.frame)
         notes.append(
             f"{len(places.frame)} of {total} rows were held out at random; the model has not seen their angles."
         )
-    if noise.column and noise.column not in places.frame.columns:
+    if noise is not None and noise not in places.frame.columns:
         notes.append(
-            f"The places have no column {noise.column!r}, so predictions are of the process without noise."
+            f"The locations have no column {noise!r}, so predictions are of the process without noise."
         )
     return notes
 
 
-def _check_sources(options: Options, folder: RunFolder) -> None:
+def _check_sources(folder: RunFolder, given: Mapping[str, str | None]) -> None:
     """A run must not replace the file that it is made from."""
-    for option, given in (("the table", options.file), ("--at", options.at)):
-        if given is not None and folder.owns(Path(given)):
+    for what, file in given.items():
+        if file is not None and folder.owns(Path(file)):
             raise InputError(
-                f"{option} {given} is a file of the run in {folder.path} itself, and would be replaced: copy it "
+                f"{what} {file} is a file of the run in {folder.path} itself, and would be replaced: copy it "
                 "elsewhere, or give another directory with --out."
             )
 
 
-def _check_model(work: Work, lines: Lines) -> None:
-    """Find what the model would refuse, in the words of the files that were given."""
-    regressor = work.regressor()
-    X, y, X_new = work.arrays()
-    table = regressor.fit(X, y).data_.table
-    new = read_new_inputs(X_new, table, "the places")
-    check_constant(table, new)
-    given = work.request.kernel
-    if given is None:
+def _check_data(work: Work, lines: _Lines) -> None:
+    """Find what the model would refuse, in the words of the files that were given, before it learns."""
+    X, y = work.observed()
+    asked, table = work.learning, read_inputs(X, "X")
+    read_angles(y, asked.period, count=len(table.values))
+    new = table if work.places is None else read_new_inputs(work.new(), table, "the locations")
+    check_constant(table, table)
+    check_scale(table, new)
+    exact = asked.noise.kind == "none"
+    kernel = (
+        default_kernel(table, metric=asked.metric, nugget=exact)
+        if asked.kernel is None
+        else kernel_from_text(asked.kernel, table, asked.metric)
+    )
+    check_columns(kernel, table, new)
+    if has_nugget(kernel) or not exact:
         return
-    kernel = kernel_from_text(given, table, work.request.metric)
-    told_apart = has_nugget(kernel) or work.request.noise.kind != "none"
-    repeats = None if told_apart else first_repeat(table, new)
+    repeats = first_repeat(table, new if asked.transductive and work.places is not None else None)
     if repeats is not None:
         first, second = map(lines.name, repeats)
         raise InputError(
-            f"{first} and {second} are the same place, and the model has neither noise nor nugget: give "
-            f'--noise learned, or --kernel "{given} + nugget", or drop one of the rows.'
+            f"{first} and {second} are the same location, and the model has neither noise nor nugget: give "
+            f'--noise learned, or --kernel "{asked.kernel} + nugget", or drop one of the rows.'
         )

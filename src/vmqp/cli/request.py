@@ -1,23 +1,28 @@
-"""The request of a run: all that decides its draws, and where they came from, as a JSON file.
+"""The request of a run: all that decides its results, and where they came from, as a JSON file.
 
-With ``data.csv`` and ``places.csv`` beside it, `vmqp resume` needs nothing else. It is read field by field: a file that
-is damaged, foreign or of another format is refused.
+With the files beside it, `vmqp resume` needs nothing else. A request has a part for learning, a part for predicting, or
+both. It is read field by field: a file that is damaged, foreign or of another format is refused.
 """
 
 import json
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, fields, is_dataclass
+from types import NoneType, UnionType
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from vmqp._version import __version__
 from vmqp.errors import InputError
 
-__all__ = ["FORMAT", "Noise", "Request"]
+__all__ = ["FORMAT", "Learning", "Noise", "Predicting", "Request"]
 
-FORMAT = 1
+FORMAT = 2
 _PROGRAM = "vmqp"
-_REMEDY = "give a directory that vmqp predict made"
 # What may differ between two requests of the same result.
-_ASIDE = ("command", "created", "version", "source", "given", "engine", "time_limit", "title", "compass")
+_ASIDE = {"command", "created", "version", "source", "engine", "time_limit", "title", "compass"}
+_KINDS = {"none": (NoneType, NoneType), "learned": (NoneType, NoneType)} | {
+    "fixed": (float, NoneType),
+    "column": (NoneType, str),
+}
+_Part = TypeVar("_Part")
 
 
 @dataclass(frozen=True)
@@ -30,50 +35,33 @@ class Noise:
 
 
 @dataclass(frozen=True)
-class Request:
-    """What was asked for, resolved: no option is left to be decided, but those that do not change the draws.
+class Learning:
+    """What is learned, from ``data.csv``; no option is left to be decided, but those that do not change the draws.
 
     Parameters
     ----------
-    angle, inputs
-        Columns of ``data.csv``; of each input whether it is a "number" or "text".
+    angle
+        The column of the angles.
     period
         As given: a number, or the name of a unit.
-    metric, drift, kernel, precision, neighbors, noise, warmup, draws, chains, seed, target_ess, time_limit, engine,
-    memory
+    metric, drift, kernel, precision, neighbors, noise, transductive, warmup, draws, chains, seed, target_ess,
+    time_limit, engine
         Of the regression; the draws are a maximum.
-    task
-        "at", "grid" or "holdout".
-    observed
-        The column of ``places.csv`` with the true angles, where they are known.
-    label
-        The column of ``places.csv`` that names the places, if one does.
-    title, compass
-        Of the report.
-    data, places
-        SHA-256 of the two files.
-    source
-        The files that were given: path, rows, digest.
-    notes
-        Sentences for the reader, such as how many rows were dropped.
-    given
-        All options as they were given.
-    command
-        The command line.
-    created, version
-        When, and by which version.
+    data
+        SHA-256 of ``data.csv``.
+    rows
+        Rows of the table that was given.
     """
 
     angle: str
-    inputs: dict[str, str]
     period: float | str
     metric: str
-    drift: str
+    drift: str | None
     kernel: str | None
     precision: str
     neighbors: int
-    memory: float | None
     noise: Noise
+    transductive: bool
     warmup: int
     draws: int
     chains: int
@@ -81,16 +69,70 @@ class Request:
     target_ess: float
     time_limit: float | None
     engine: str
+    data: str
+    rows: int
+
+
+@dataclass(frozen=True)
+class Predicting:
+    """What is predicted, at the rows of ``places.csv``.
+
+    Parameters
+    ----------
+    task
+        "at", "grid" or "holdout".
+    observed
+        The column with the true angles, where they are known.
+    noise
+        The column with the known noise of each observation, if there is one.
+    label
+        The column that names the locations, if one does.
+    parameter_draws
+        Of a prediction; None leaves it to the number of locations.
+    title, compass
+        Of the report.
+    places
+        SHA-256 of ``places.csv``.
+    """
+
     task: str
     observed: str | None
+    noise: str | None
     label: str | None
+    parameter_draws: int | None
     title: str | None
     compass: bool
-    data: str
     places: str
+
+
+@dataclass(frozen=True)
+class Request:
+    """What was asked for.
+
+    Parameters
+    ----------
+    inputs
+        Columns of the inputs; of each whether it is a "number" or "text".
+    learning, predicting
+        Its parts; None for what is not asked for.
+    model
+        SHA-256 of ``model.nc``, where predictions are made from a model that was learned elsewhere.
+    source
+        The files that were given: path, rows, digest.
+    notes
+        Sentences for the reader, such as how many rows were dropped.
+    command
+        The command line.
+    created, version
+        When, and by which version.
+    """
+
+    inputs: dict[str, str]
+    learning: Learning | None
+    predicting: Predicting | None
+    model: str | None
     source: dict[str, Any]
     notes: list[str]
-    given: dict[str, Any]
     command: list[str]
     created: str
     version: str = __version__
@@ -106,84 +148,67 @@ class Request:
         try:
             own = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise InputError(
-                f"{name} is damaged ({error}): restore it, or run vmqp predict again."
-            ) from error
+            raise InputError(f"{name} is damaged ({error}): restore it, or run it again.") from error
         if not isinstance(own, dict) or own.get("program") != _PROGRAM:
-            raise InputError(f"{name} is not a request of vmqp: {_REMEDY}.")
+            raise InputError(
+                f"{name} is not a request of vmqp: give a directory that vmqp fit or vmqp predict made."
+            )
         if own.get("format") != FORMAT:
             raise InputError(
-                f"{name} has format {own.get('format')!r}, written by vmqp {own.get('version')!r}, but vmqp "
-                f"{__version__} reads format {FORMAT}: resume it with the version that wrote it."
+                f"{name} has format {own.get('format')!r}, written by vmqp {own.get('version')!r}, but this version "
+                f"reads format {FORMAT}: resume it with the version that wrote it, or run it again."
             )
-        own = _LATER | own
-        for part in _TYPES:
-            if part not in own or not _fits(part, own[part]):
-                raise InputError(f"{name} is damaged: its {part!r} is {own.get(part)!r}; restore it.")
-        noise = Noise(**own["noise"])
-        return cls(**{part: own[part] for part in _TYPES if part != "noise"}, noise=noise)
+        return _read(cls, own, name)
 
     def same_result(self, other: "Request") -> bool:
         """Whether the other request has the same results."""
-        mine, theirs = asdict(self), asdict(other)
-        return all(mine[part] == theirs[part] for part in mine if part not in _ASIDE)
+        return bool(_essence(asdict(self)) == _essence(asdict(other)))
 
 
-_LATER: dict[str, Any] = {
-    "precision": "auto",
-    "neighbors": 20,
-    "memory": None,
-}  # what older requests do not have
-_NUMBER = (int, float)
-_NOTHING = type(None)
-_TYPES: dict[str, tuple[type, ...]] = {
-    "angle": (str,),
-    "inputs": (dict,),
-    "period": (*_NUMBER, str),
-    "metric": (str,),
-    "drift": (str,),
-    "kernel": (str, _NOTHING),
-    "precision": (str,),
-    "neighbors": (int,),
-    "memory": (*_NUMBER, _NOTHING),
-    "noise": (dict,),
-    "warmup": (int,),
-    "draws": (int,),
-    "chains": (int,),
-    "seed": (int,),
-    "target_ess": _NUMBER,
-    "time_limit": (*_NUMBER, _NOTHING),
-    "engine": (str,),
-    "task": (str,),
-    "observed": (str, _NOTHING),
-    "label": (str, _NOTHING),
-    "title": (str, _NOTHING),
-    "compass": (bool,),
-    "data": (str,),
-    "places": (str,),
-    "source": (dict,),
-    "notes": (list,),
-    "given": (dict,),
-    "command": (list,),
-    "created": (str,),
-    "version": (str,),
-}
+def _essence(own: Any) -> Any:
+    if not isinstance(own, dict):
+        return own
+    return {part: _essence(value) for part, value in own.items() if part not in _ASIDE}
 
 
-def _fits(part: str, value: Any) -> bool:
-    """Whether a value read from JSON is what a field holds."""
-    kinds: Any = _TYPES[part]
-    if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
-        return False
+def _read(kind: type[_Part], own: dict[str, Any], name: str) -> _Part:
+    """Make a part of a request from what JSON holds of it."""
+    hints, found = get_type_hints(kind), {}
+    for field in fields(kind):  # type: ignore[arg-type]  # it is a dataclass
+        value, hint = own.get(field.name), hints[field.name]
+        if field.name not in own or not _fits(value, hint) or not _makes_sense(field.name, value):
+            raise InputError(f"{name} is damaged: its {field.name!r} is {value!r}; restore it.")
+        parts = [part for part in (hint, *get_args(hint)) if is_dataclass(part)]
+        found[field.name] = _read(parts[0], value, name) if parts and value is not None else value  # type: ignore[arg-type]
+    return kind(**found)
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    """Whether a value read from JSON is of the kind that a field holds.
+
+    >>> _fits(3, float | None), _fits(True, int), _fits(["a", 1], list[str])
+    (True, False, False)
+    """
+    origin = get_origin(hint)
+    if origin is UnionType:
+        return any(_fits(value, part) for part in get_args(hint))
+    if origin is list:
+        return isinstance(value, list) and all(isinstance(item, str) for item in value)
+    if origin is dict or hasattr(hint, "__dataclass_fields__"):
+        return isinstance(value, dict)
+    if isinstance(value, bool):
+        return hint is bool
+    kinds: Any = int | float if hint is float else hint
+    return isinstance(value, kinds)
+
+
+def _makes_sense(part: str, value: Any) -> bool:
+    """Whether a value of the right kind is one that a field can have."""
     if part == "inputs":
         return bool(value) and all(kind in ("number", "text") for kind in value.values())
-    if part == "source":
-        data = value.get("data")
-        return isinstance(data, dict) and isinstance(data.get("rows"), int)
-    if part == "noise":
-        return value.keys() == {"kind", "value", "column"} and (
-            value["kind"] in ("none", "learned")
-            or (value["kind"] == "fixed" and isinstance(value["value"], float))
-            or (value["kind"] == "column" and isinstance(value["column"], str))
+    if part == "noise" and isinstance(value, dict):
+        kinds = _KINDS.get(str(value.get("kind")))
+        return kinds is not None and all(
+            isinstance(value.get(name), kind) for name, kind in zip(("value", "column"), kinds, strict=True)
         )
-    return part not in ("notes", "command") or all(isinstance(item, str) for item in value)
+    return True

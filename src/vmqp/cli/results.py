@@ -1,25 +1,25 @@
-"""What a run leaves for its reader: predictions, draws, report, and the verdict as a small JSON file."""
+"""What a run leaves for its reader: model, predictions, report, and the verdict as a small JSON file."""
 
 import json
 import math
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
-
 from vmqp._version import __version__
 from vmqp.circle import FloatArray
-from vmqp.cli.sheet import Sheet
+from vmqp.cli.sheet import Numbers, Sheet
 from vmqp.cli.work import Work
 from vmqp.errors import InputError
 from vmqp.posterior import Posterior
+from vmqp.regression.base import PosteriorRegressor
 from vmqp.report import Call, report
 
-__all__ = ["Outcome", "read_outcome", "summarise", "write_missing", "write_outputs"]
+__all__ = ["PROBABILITY", "Outcome", "read_outcome", "summarise", "write_outputs"]
 
 PROBABILITY = 0.9
+_DIGITS = 10  # more would only show rounding
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,7 @@ class Outcome:
     model: dict[str, str]
     files: dict[str, str]
     seconds: float
+    seconds_predicting: float
     version: str
 
     def to_text(self) -> str:
@@ -47,10 +48,12 @@ class Outcome:
         return json.dumps(asdict(self), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def summarise(work: Work, posterior: Posterior, target_ess: float) -> Outcome:
-    """Gather the verdict, the parameters, the scores and where they came from."""
-    verdict = posterior.verdict()
-    table = posterior.summary(PROBABILITY)
+def summarise(work: Work, found: Posterior | PosteriorRegressor, seconds: float = 0.0) -> Outcome:
+    """Gather the verdict, the parameters, the scores and where they came from, of predictions or of a model.
+
+    `seconds` is how long the predictions took.
+    """
+    verdict, table, diagnostics = found.verdict(), found.summary(PROBABILITY), found.diagnostics()
     columns = [name for name in table.columns if name != "meaning"]
     parameters = {
         str(name): {
@@ -59,50 +62,38 @@ def summarise(work: Work, posterior: Posterior, target_ess: float) -> Outcome:
         }
         for name in table.index
     }
-    diagnostics = posterior.diagnostics()
     worst = {}
     for column, extreme in (("rhat", diagnostics["rhat"].max()), ("ess", diagnostics["ess"].min())):
         where = diagnostics.index[(diagnostics[column] == extreme).to_numpy()]
         worst[column] = {"value": _finite(extreme), "of": str(where[0]) if len(where) else None}
-    attributes = posterior.attributes
-    chains, draws = (
-        posterior.to_datatree()["posterior"].sizes["chain"],
-        posterior.to_datatree()["posterior"].sizes["draw"],
-    )
+    attributes: Mapping[Any, Any]
+    if isinstance(found, Posterior):
+        attributes, target, n = found.attributes, found.target_ess, len(found.y)
+        scores, predicted = _scores(found, work.truth()), {"predicted": len(found.X_new)}
+    else:
+        learned = found._model
+        attributes, target, n = learned.tree.attrs, learned.facts.target_ess, len(found.data_.radians)
+        scores, predicted = None, {}
+    chains, draws = next((values.shape for values in found.parameters.values()), (0, 0))
+    read = {} if work.request.learning is None else {"read": work.request.learning.rows}
     return Outcome(
         trusted=verdict.trusted,
         verdict=list(verdict.sentences),
-        stopped=posterior.stopped,
+        stopped=str(attributes["stopped"]),
         chains=int(chains),
         draws=int(draws),
-        target_ess=target_ess,
+        target_ess=target,
         parameters=parameters,
         worst=worst,
-        scores=_scores(posterior, work.truth()),
-        rows={
-            "read": work.request.source["data"]["rows"],
-            "used": len(work.data),
-            "predicted": len(work.places),
-        },
+        scores=scores,
+        rows={**read, "used": n, **predicted},
         notes=list(work.request.notes),
         model={name: str(attributes[name]) for name in ("kernel", "drift", "noise") if name in attributes},
-        files={name: str(path) for name, path in work.folder.outputs.items()},
+        files={name: str(path) for name, path in work.outputs.items()},
         seconds=round(float(attributes.get("sampling_time", 0.0)), 3),
+        seconds_predicting=round(seconds, 3),
         version=__version__,
     )
-
-
-def write_outputs(work: Work, posterior: Posterior, outcome: Outcome) -> None:
-    """Write all files; the verdict comes last, so that where it is the others are."""
-    _write(work, posterior, work.folder.outputs)
-    work.folder.write(work.folder.result, outcome.to_text())
-
-
-def write_missing(work: Work, posterior: Posterior) -> list[str]:
-    """Write the files of a finished run that are gone; return their names."""
-    missing = [name for name, path in work.folder.outputs.items() if not path.exists()]
-    _write(work, posterior, missing)
-    return missing
 
 
 def read_outcome(work: Work) -> Outcome | None:
@@ -113,28 +104,30 @@ def read_outcome(work: Work) -> Outcome | None:
         return None
 
 
-def _write(work: Work, posterior: Posterior, names: Iterable[str]) -> None:
-    folder, request = work.folder, work.request
+def write_outputs(work: Work, posterior: Posterior, names: Iterable[str]) -> None:
+    """Write the named ones of the files that hold predictions."""
+    folder, told = work.folder, work.predicting
+    assert work.places is not None
     for name in names:
         if name == "predictions":
-            folder.write(folder.predictions, _predictions(work, posterior).text())
+            folder.write(folder.predictions, _predictions(work, posterior, work.places).pieces())
         elif name == "posterior":
             posterior.save(folder.posterior)
-        else:
+        elif name == "report":
             report(
                 posterior,
                 folder.report,
                 truth=work.truth(),
-                call=[Call("shell", shlex.join(request.command)), Call("Python", posterior.call)],
-                title=request.title,
-                names=None if request.label is None else list(work.places.columns[request.label]),
-                notes=request.notes,
+                call=[Call("shell", shlex.join(work.request.command)), Call("Python", posterior.call)],
+                title=told.title,
+                names=None if told.label is None else list(work.places.columns[told.label]),
+                notes=work.request.notes,
                 probability=PROBABILITY,
-                compass=request.compass,
+                compass=told.compass,
             )
 
 
-def _predictions(work: Work, posterior: Posterior) -> Sheet:
+def _predictions(work: Work, posterior: Posterior, places: Sheet) -> Sheet:
     """The rows that were asked for, with the results behind."""
     lower, upper = posterior.interval(PROBABILITY).T
     columns = {
@@ -144,21 +137,14 @@ def _predictions(work: Work, posterior: Posterior) -> Sheet:
         "upper": upper,
         "width": posterior.width(PROBABILITY),
     }
-    written = {name: _numbers(values) for name, values in columns.items()}
-    truth = work.truth()
-    if truth is not None and work.request.observed is not None:
-        written[work.request.observed] = list(work.places.columns[work.request.observed])
-        written["crps"] = _numbers(posterior.crps(truth))
-        written["crps_arc"] = _numbers(posterior.crps(truth, distance="arc"))
-        written["log_score"] = _numbers(posterior.log_score(truth))
-    return work.places.with_columns(written)
-
-
-def _numbers(values: FloatArray) -> list[str]:
-    """Ten digits: more would only show rounding."""
-    return [
-        "" if math.isnan(value) else f"{value:.10g}" for value in np.asarray(values, dtype=float).tolist()
-    ]
+    written: dict[str, Any] = {name: Numbers(values, _DIGITS) for name, values in columns.items()}
+    truth, observed = work.truth(), work.predicting.observed
+    if truth is not None and observed is not None:
+        written[observed] = places.columns[observed]
+        written["crps"] = Numbers(posterior.crps(truth), _DIGITS)
+        written["crps_arc"] = Numbers(posterior.crps(truth, distance="arc"), _DIGITS)
+        written["log_score"] = Numbers(posterior.log_score(truth), _DIGITS)
+    return places.with_columns(written)
 
 
 def _scores(posterior: Posterior, truth: FloatArray | None) -> dict[str, float | None] | None:

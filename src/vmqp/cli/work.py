@@ -1,6 +1,6 @@
-"""A run: its request, data and places, and the regression that they ask for.
+"""A run in memory: its request, data and locations, and the regression that they ask for.
 
-`vmqp predict` and `vmqp resume` both end here, so that a run that is resumed does what it would have done.
+`vmqp fit`, `vmqp predict` and `vmqp resume` all end here, so that a run that is resumed does what it would have done.
 """
 
 from dataclasses import dataclass
@@ -12,26 +12,25 @@ import pandas as pd
 from vmqp.circle import FloatArray
 from vmqp.cli.folder import RunFolder
 from vmqp.cli.options import engine_for
-from vmqp.cli.request import Request
+from vmqp.cli.request import Learning, Predicting, Request
 from vmqp.cli.sheet import Sheet
 from vmqp.errors import InputError
-from vmqp.maps.memory import affordable_draws as affordable_map_draws
-from vmqp.maps.memory import read_memory
+from vmqp.files import load
 from vmqp.posterior import Posterior
 from vmqp.priors import HalfNormal
 from vmqp.regression import CircularRegressor
-from vmqp.regression.stages import read_sizes
+from vmqp.regression.base import PosteriorRegressor
 from vmqp.run import Converged, machine
 
-__all__ = ["MOST_DRAWS", "Limits", "Work", "affordable_draws", "load_work", "map_draws"]
+__all__ = ["MOST_DRAWS", "Limits", "Work", "affordable_draws", "load_work", "read_model"]
 
 MOST_DRAWS = 20_000
-_BYTES = 1e9  # for the draws; results and pictures need some more beside
+_BYTES = 1e9  # for the draws; results and plots need some more beside
 _BESIDE = 16  # parameters and statistics of a draw
 
 
 def affordable_draws(n: int, m: int, chains: int, *, latent: bool) -> int:
-    """Draws of each chain whose angles, fields and likelihoods fit the memory.
+    """Draws of each chain whose angles, fields and likelihoods fit the memory; m locations belong to the model.
 
     >>> affordable_draws(200, 400, 4, latent=False) > 10_000
     True
@@ -40,19 +39,9 @@ def affordable_draws(n: int, m: int, chains: int, *, latent: bool) -> int:
     return max(100, int(min(_BYTES, machine.memory() / 4) // draw))
 
 
-def map_draws(n: int, m: int, k: int, chains: int, memory: float | None, *, noisy: bool) -> int:
-    """Draws of each chain of a map that fit a bound on the memory.
-
-    >>> 1000 < map_draws(260, 90_000, 20, 4, 4e9, noisy=False) < 2000
-    True
-    """
-    workers = min(chains, machine.cores())
-    return affordable_map_draws(n + m, m, k, chains, workers, read_memory(memory), noisy=noisy)
-
-
 @dataclass(frozen=True)
 class Limits:
-    """What may differ each time that a run is taken up."""
+    """What may differ each time that a run is resumed."""
 
     draws: int
     target_ess: float
@@ -67,103 +56,188 @@ class Work:
 
     folder: RunFolder
     request: Request
-    data: Sheet
-    places: Sheet
-
-    def arrays(self) -> tuple[pd.DataFrame, FloatArray, pd.DataFrame]:
-        """Observed inputs, observed angles, and the inputs of the places."""
-        kinds = self.request.inputs
-        return self.data.frame(kinds), self.data.numbers(self.request.angle), self.places.frame(kinds)
+    data: Sheet | None
+    places: Sheet | None
+    source: Path | None = None
+    """The file of a model that was learned elsewhere; once the run has begun, its copy is in the directory."""
 
     @property
-    def is_map(self) -> bool:
-        """Whether parameters are learned first, and then the whole map is drawn."""
-        request = self.request
-        given = {"precision": request.precision, "neighbors": request.neighbors, "stages": "auto"}
-        return read_sizes(len(self.data), len(self.places), given).two_stages
+    def learning(self) -> Learning:
+        """What is learned, in a run that learns."""
+        assert self.request.learning is not None
+        return self.request.learning
+
+    @property
+    def predicting(self) -> Predicting:
+        """What is predicted, in a run that predicts."""
+        assert self.request.predicting is not None
+        return self.request.predicting
+
+    @property
+    def transductive(self) -> bool:
+        """Whether the new locations belong to the model that is learned."""
+        return self.request.learning is not None and self.request.learning.transductive
+
+    @property
+    def keeps_model(self) -> bool:
+        """Whether the run learns a model that predicts any locations later."""
+        return self.request.learning is not None and not self.request.learning.transductive
+
+    @property
+    def outputs(self) -> dict[str, Path]:
+        """The files for the user, by what they are."""
+        folder, found = self.folder, {}
+        if self.keeps_model:
+            found["model"] = folder.model
+        if self.places is not None:
+            found |= {"predictions": folder.predictions, "posterior": folder.posterior}
+            found["report"] = folder.report
+        return found
+
+    @property
+    def in_model(self) -> tuple[int, int]:
+        """Observed locations that are learned from, and new ones that belong to the model."""
+        n = 0 if self.data is None else len(self.data)
+        return n, len(self.places) if self.transductive and self.places is not None else 0
+
+    def observed(self) -> tuple[pd.DataFrame, FloatArray]:
+        """Observed inputs and angles."""
+        assert self.data is not None
+        return self.data.frame(self.request.inputs), self.data.numbers(self.learning.angle)
+
+    def new(self) -> pd.DataFrame:
+        """The inputs of the locations to predict."""
+        assert self.places is not None
+        return self.places.frame(self.request.inputs)
 
     def truth(self) -> FloatArray | None:
-        """The true angles at the places, where they are known."""
-        return None if self.request.observed is None else self.places.numbers(self.request.observed)
+        """The true angles at the locations, where they are known."""
+        if self.places is None or self.predicting.observed is None:
+            return None
+        return self.places.numbers(self.predicting.observed)
+
+    def settings(self) -> dict[str, Any]:
+        """Options of a model that belong to these locations alone."""
+        predicting = self.request.predicting
+        if predicting is None or self.places is None:
+            return {}
+        found: dict[str, Any] = {}
+        if predicting.parameter_draws is not None:
+            found["parameter_draws"] = predicting.parameter_draws
+        if predicting.noise is not None:
+            found["noise_new"] = self.places.numbers(predicting.noise)
+        return found
 
     def regressor(self, **limits: Any) -> CircularRegressor:
         """The regression that the request asks for."""
-        request, noise = self.request, self.request.noise
-        settings: dict[str, Any] = {}
+        asked, noise = self.learning, self.learning.noise
+        given: Any = None
         if noise.kind == "learned":
             # Half of its mass is on scatter of more than 10 degrees, and hardly any below 5.
-            settings["noise"] = HalfNormal(50.0)
+            given = HalfNormal(50.0)
         elif noise.kind == "fixed":
-            settings["noise"] = noise.value
+            given = noise.value
         elif noise.column is not None:
-            settings["noise"] = self.data.numbers(noise.column)
-            if noise.column in self.places.columns:
-                settings["noise_new"] = self.places.numbers(noise.column)
+            assert self.data is not None
+            given = self.data.numbers(noise.column)
         return CircularRegressor(
-            period=request.period,
-            kernel=request.kernel,
-            metric=request.metric,
-            precision=request.precision,
-            neighbors=request.neighbors,
-            memory=request.memory,
-            drift=request.drift,
-            warmup=request.warmup,
-            chains=request.chains,
-            seed=request.seed,
-            **settings,
+            period=asked.period,
+            kernel=asked.kernel,
+            metric=asked.metric,
+            precision=asked.precision,
+            neighbors=asked.neighbors,
+            drift=asked.drift,
+            noise=given,
+            transductive=asked.transductive,
+            warmup=asked.warmup,
+            chains=asked.chains,
+            seed=asked.seed,
+            **self.settings(),
             **limits,
         )
 
-    def sample(self, limits: Limits) -> Posterior:
-        """Draw until the diagnostics hold or a limit comes; goes on from the checkpoint, if there is one."""
-        X, y, X_new = self.arrays()
+    def learn(self, limits: Limits) -> CircularRegressor:
+        """Draw until the diagnostics hold or a limit comes; goes on from the checkpoint, if there is one.
+
+        With `transductive` it is `predict` that draws.
+        """
         regressor = self.regressor(
             draws=limits.draws,
-            executor=engine_for(limits.engine, len(self.data) + len(self.places)),
+            executor=engine_for(limits.engine, sum(self.in_model)),
             checkpoint=self.folder.checkpoint,
             progress=limits.progress,
             until=Converged(ess=limits.target_ess),
             time_limit=limits.time_limit,
         )
-        return regressor.fit(X, y).posterior(X_new)
+        return regressor.fit(*self.observed())
+
+    def predict(self, model: PosteriorRegressor) -> Posterior:
+        """Predict the locations."""
+        found: Posterior = model.set_params(**self.settings()).posterior(self.new())
+        return found
+
+    def save(self, model: PosteriorRegressor) -> None:
+        """Write what was learned, without what belongs to the locations of this run."""
+        model.set_params(**dict.fromkeys(self.settings())).save(self.folder.model)
 
     def write_start(self) -> None:
         """Write what `load_work` reads; the request comes last."""
         folder = self.folder
-        for path, text in (
-            (folder.data, self.data.text()),
-            (folder.places, self.places.text()),
-            (folder.request, self.request.to_text()),
-        ):
-            folder.write(path, text)
+        if self.source is not None:
+            folder.write(folder.model, [self.source.read_bytes()])
+        if self.data is not None:
+            folder.write(folder.data, self.data.pieces())
+        if self.places is not None:
+            folder.write(folder.places, self.places.pieces())
+        folder.write(folder.request, [self.request.to_text().encode()])
+
+
+def read_model(path: Path) -> PosteriorRegressor:
+    """Read a model from its file."""
+    found = load(path)
+    if not isinstance(found, PosteriorRegressor):
+        raise InputError(f"{path} holds predictions and not a model: give the model.nc that vmqp fit wrote.")
+    return found
 
 
 def load_work(path: Path) -> Work:
     """Read a run from its directory; what was changed since is refused."""
     folder = RunFolder(path)
     request = folder.read_request()
-    sheets = []
-    for file, expected in ((folder.data, request.data), (folder.places, request.places)):
-        sheet = Sheet.parse(folder.read(file), str(file))
-        if sheet.digest() != expected:
-            raise InputError(
-                f"{file} is not what the run began with: restore it, or run vmqp predict again in another directory."
-            )
-        sheets.append(sheet)
-    work = Work(folder, request, sheets[0], sheets[1])
+    data = None if request.learning is None else _sheet(folder, folder.data, request.learning.data)
+    places = None if request.predicting is None else _sheet(folder, folder.places, request.predicting.places)
+    if request.model is not None and folder.digest(folder.model) != request.model:
+        raise _changed(folder.model)
+    work = Work(folder, request, data, places)
     _check_columns(work)
     return work
 
 
+def _sheet(folder: RunFolder, file: Path, expected: str) -> Sheet:
+    sheet = Sheet.parse(folder.read(file), str(file))
+    if sheet.digest() != expected:
+        raise _changed(file)
+    return sheet
+
+
+def _changed(file: Path) -> InputError:
+    return InputError(
+        f"{file} is not what the run began with: restore it, or run the command again in another directory."
+    )
+
+
 def _check_columns(work: Work) -> None:
-    request = work.request
-    needed = {work.folder.data: [request.angle, *request.inputs], work.folder.places: [*request.inputs]}
-    needed[work.folder.places] += [name for name in (request.observed, request.label) if name is not None]
-    if request.noise.column is not None:
-        needed[work.folder.data].append(request.noise.column)
-    for sheet, (file, names) in zip((work.data, work.places), needed.items(), strict=True):
+    request, inputs = work.request, list(work.request.inputs)
+    needed: list[tuple[Path, Sheet | None, list[str | None]]] = []
+    if request.learning is not None:
+        asked = request.learning
+        needed.append((work.folder.data, work.data, [asked.angle, *inputs, asked.noise.column]))
+    if request.predicting is not None:
+        told = request.predicting
+        needed.append((work.folder.places, work.places, [*inputs, told.observed, told.noise, told.label]))
+    for file, sheet, names in needed:
         for name in names:
-            if name not in sheet.columns:
+            if name is not None and sheet is not None and name not in sheet.columns:
                 raise InputError(
                     f"{file} has no column {name!r}, which the request names: restore both files."
                 )

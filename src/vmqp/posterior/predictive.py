@@ -10,7 +10,7 @@ together, and with each draw the distribution of one angle given all others.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import Any, Protocol, TypeVar
@@ -131,6 +131,8 @@ class ClosedForm:
         self.chains, self.drawn = sizes_of(tree)
         self.kept = min(self.drawn, max(1, wanted // self.chains))
         """Draws used of each chain."""
+        self.watch: Callable[[float], object] | None = None
+        """Told the fraction of the blocks that is done."""
 
     @property
     def m(self) -> int:
@@ -334,14 +336,22 @@ class ClosedForm:
         """Do some work on each block, several at a time."""
         parts = self.blocks()
         if len(parts) == 1 or machine.cores() == 1:
-            return [work(part) for part in parts]
+            return self._watched(map(work, parts), len(parts))
         if self._all is None:
             self.kriging.workers = 1  # blocks already fill the cores
         try:
             with one_blas_thread(), ThreadPoolExecutor(machine.cores()) as pool:
-                return list(pool.map(work, parts))
+                return self._watched(pool.map(work, parts), len(parts))
         finally:
             self.kriging.workers = machine.cores()
+
+    def _watched(self, results: Iterable[_Result], count: int) -> list[_Result]:
+        found = []
+        for result in results:
+            found.append(result)
+            if self.watch is not None:
+                self.watch(len(found) / count)
+        return found
 
     def monte_carlo_error(self, effective: float) -> FloatArray:
         """Standard error of the mean direction in radians at up to 500 locations, evenly chosen.
