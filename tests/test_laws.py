@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from vmqp.laws import projected_normal, wrapped_normal
+from vmqp.laws import projected_moment, projected_normal, wrapped_normal
 
 GRID = np.linspace(-np.pi, np.pi, 4096, endpoint=False)
 SPACING = 2.0 * np.pi / len(GRID)
@@ -137,3 +137,20 @@ def test_the_length_of_the_vector_makes_no_difference():
     for c in (1e-3, 1e3):
         other = projected_normal(GRID, 0.5 * c, c, 2.0 * c * c, 0.3 * c * c, c * c)
         np.testing.assert_allclose(other, one, rtol=1e-11)
+
+
+@pytest.mark.parametrize("covariance", COVARIANCES)
+@pytest.mark.parametrize("mean", MEANS)
+def test_moment_of_a_projected_normal(mean, covariance):
+    """Against the density on a grid; of the needle both know nine digits."""
+    a, b, c = COVARIANCES[covariance]
+    x, y = np.sqrt(a) * np.array(mean)
+    angles = np.linspace(-np.pi, np.pi, 400_000, endpoint=False)
+    density = np.exp(projected_normal(angles, x, y, a, b, c))
+    expected = (density * np.exp(1j * angles)).sum() / density.sum()
+    np.testing.assert_allclose(projected_moment(x, y, a, b, c), expected, atol=1e-9)
+
+
+def test_moment_of_a_projected_normal_without_width():
+    found = projected_moment([3.0, -1e-5, 0.0], [4.0, 0.0, 0.0], *(np.zeros(3),) * 3)
+    np.testing.assert_allclose(found, [0.6 + 0.8j, -1.0, 0.0], atol=1e-12)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy.special import i0e, i1e
 
 from vmqp.circle import FloatArray
-from vmqp.laws import projected_normal, wrapped_normal
+from vmqp.laws import projected_moment, projected_normal, wrapped_normal
 from vmqp.learning.pointwise import log_density_of
 
 __all__ = ["Components", "ProjectedNormal", "VonMises", "WrappedNormal"]
@@ -19,7 +19,6 @@ __all__ = ["Components", "ProjectedNormal", "VonMises", "WrappedNormal"]
 ComplexArray = npt.NDArray[np.complex128]
 
 _TAIL = 12.0  # standard deviations: beyond, a von Mises distribution has less than 1e-12 of its mass
-_GRID = 256  # points of the quadrature of a projected normal distribution's moment
 
 
 class Components(Protocol):
@@ -192,13 +191,8 @@ class ProjectedNormal(NamedTuple):
         return np.where(self.deviation < 0.05, _TAIL * self.deviation, np.pi)
 
     def moment(self) -> ComplexArray:
-        """By the trapezoid rule, about each direction, on a grid that follows its width."""
-        half = self.reach[..., None]
-        steps = (np.arange(_GRID) + 0.5) * (2.0 / _GRID) - 1.0
-        angle = self.direction[..., None] + half * steps
-        parts = ProjectedNormal(*(part[..., None] for part in self))
-        weight = np.exp(parts.log_density(angle))
-        return np.asarray((weight * np.exp(1j * angle)).sum(axis=-1) / weight.sum(axis=-1))
+        """By `vmqp.laws.projected_moment`."""
+        return projected_moment(*self)
 
     def at(self, rows: slice | npt.NDArray[np.intp]) -> "ProjectedNormal":
         """Those of some locations."""
