@@ -19,12 +19,14 @@ __all__ = ["draw_data", "draw_histograms"]
 
 
 def draw_data(gait: Gait, runs: Sequence[Run]) -> Figure:
-    """Curves that were learned from above, and below, for each model, predicted against true phases."""
-    figure = Figure(figsize=(5.0 * len(runs), 7.4), layout="constrained")
-    parts: Any = figure.subfigures(2, 1, height_ratios=(1.0, 1.35))
+    """Curves that were learned from above, and below, for each run, predicted against true phases, two in a row."""
+    rows = -(-len(runs) // 2)
+    figure = Figure(figsize=(10.0, 3.2 + 4.2 * rows), layout="constrained")
+    parts: Any = figure.subfigures(2, 1, height_ratios=(1.0, 1.35 * rows))
     top, bottom = parts
     _curves(top.subplots(1, len(ANGLES)), gait, runs[0].task.train["group"].unique())
-    for run, ax in zip(runs, np.atleast_1d(bottom.subplots(1, len(runs))), strict=True):
+    panels = bottom.subplots(rows, 2, squeeze=False)
+    for run, ax in zip(runs, panels.flat, strict=True):
         _predictions(ax, run)
     handles = [
         Line2D([], [], color="0.6", label="truth"),
@@ -60,8 +62,8 @@ def _predictions(ax: Axes, run: Run) -> None:
         ax.vlines(truth, low, low + 2.0 * half, color=PREDICTED, linewidth=1.2)
     ax.plot(truth, np.mod(centre, 100.0), "o", color=TRUTH, markersize=4.5)
     ax.set(xlim=(-2, 102), ylim=(0, 100), xlabel="true phase (%)", ylabel="predicted phase (%)")
-    error, cover = run.error.mean(), run.posterior.coverage(truth, 0.9)
-    ax.set_title(f"{run.model}\nmean error {error:.2f} %, covered {100 * cover:.0f} %", fontsize="medium")
+    scores = f"mean error {run.error.mean():.2f} %, covered {100 * run.coverage:.0f} %"
+    ax.set_title(f"{run.model}\n{run.prediction}: {scores}", fontsize="medium")
 
 
 def _middle(lower: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray]:

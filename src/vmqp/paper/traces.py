@@ -17,7 +17,7 @@ from vmqp.circle import FloatArray
 from vmqp.paper.chains import Health, fit, health, length, run_options
 from vmqp.paper.frame import Outcome, Setting
 from vmqp.paper.gait import DOUBT, peaks
-from vmqp.paper.gait_runs import run_paper, the_gait
+from vmqp.paper.gait_runs import PAPER, run_jointly, the_gait
 from vmqp.paper.wind_task import SCALE, Wind, paper_kernel, the_wind
 from vmqp.plots.style import round_layout
 from vmqp.posterior import Posterior
@@ -34,7 +34,7 @@ def make(setting: Setting) -> Outcome:
     """Run both experiments and draw their chains."""
     wind, gait = the_wind(setting), the_gait(setting)
     post = _fit_wind(setting, wind)
-    walk = run_paper(setting, gait)
+    walk = run_jointly(setting, gait, PAPER)
     rows = _spread(post.variance)
     drawn = post.parameters
     named = {
