@@ -39,6 +39,7 @@ _QUARTER = 0.6373  # width of the shortest interval with a quarter of a normal d
 _FEWEST, _MOST = 64, 4096  # points of a table
 _PER_DEVIATION = 4.0
 _HALVINGS = 50
+_SLACK = 1e-9  # of an arc's mass: else rounding takes an arc that ends with a spike on to the next one
 
 OnTable = Callable[[npt.NDArray[np.intp], FloatArray, FloatArray, FloatArray, bool], None]
 """Called with rows, starts, steps, densities (rows, points) and whether a table goes round the circle."""
@@ -247,6 +248,7 @@ def _density_at(f, d, h, cells, t):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True)
 def _shortest(f, d, F, h, cells, closed, p):  # type: ignore[no-untyped-def]
     """Start and width of the shortest arc with mass p; the density at both ends is equal."""
+    p -= _SLACK
     best, width, end = 0, 1e300, 0
     for i in range(cells):
         target = F[i] + p
@@ -279,7 +281,10 @@ def _shortest(f, d, F, h, cells, closed, p):  # type: ignore[no-untyped-def]
         else:
             high = start
     start = 0.5 * (low + high)
-    return start, _quantile(f, d, F, h, cells, _cdf(f, d, F, h, cells, start) + p) - start
+    refined = _quantile(f, d, F, h, cells, _cdf(f, d, F, h, cells, start) + p) - start
+    own = _quantile(f, d, F, h, cells, F[best] + p) - best * h
+    # Where the density is a comb of spikes, equal densities at both ends need not be a minimum.
+    return (start, refined) if refined < own * (1.0 + 1e-9) else (best * h, own)
 
 
 @njit(cache=True, nogil=True)
