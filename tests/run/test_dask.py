@@ -12,10 +12,10 @@ import distributed
 import numpy as np
 import pytest
 
-from map_tasks import make_task
 from run_dask import Watchful, give_blas_two_threads, make_cluster
 from run_learner import make_learner, wait_until
 from run_toy import Toy, blas_threads, first, launch, same
+from simulations import make_task
 from vmqp.errors import ConvergenceWarning, InputError, WorkerError
 from vmqp.run import Converged, run_chains
 from vmqp.run.cluster import Cluster
@@ -140,14 +140,12 @@ class TestDeaths:
         assert same(result, reference)
         assert killed() not in client.run(os.getpid).values()
 
-    def test_worker_killed_while_a_map_is_drawn(self, client, tmp_path):
+    def test_worker_killed_while_a_field_is_drawn(self, client, tmp_path):
         options = {"chains": 2, "draws": 30, "seed": 3, "progress": False}
         whole = without_warnings(make_task(), **options)
         killed = after(4, tmp_path, lambda: kill_a_worker(client))
         result = without_warnings(make_task(), **options, executor=client, chunk=1, checkpoint=tmp_path)
         assert same(result, whole)
-        for name in ("sums", "counts"):
-            np.testing.assert_array_equal(result["totals"][name].values, whole["totals"][name].values)
         assert killed() not in client.run(os.getpid).values()
 
     def test_chunk_that_kills_its_worker_twice(self, cluster, client, tmp_path, reference, monkeypatch):

@@ -1,10 +1,10 @@
-"""Small maps for tests: stations, a grid, and tasks at given parameters."""
+"""Small simulations for tests: stations, a grid, and tasks at given parameters."""
 
 import numpy as np
 
 from vmqp import kernels, priors
 from vmqp.learning import make_problem
-from vmqp.maps import MapTask
+from vmqp.regression.simulate import SimulationTask
 
 N = 25
 SETS = {"variance": np.array([0.6, 0.9, 0.5]), "lengthscale": np.array([0.8, 1.2, 0.6])}
@@ -25,12 +25,12 @@ def square(side):
 def make_task(
     side=7, *, neighbors=12, sets=SETS, drift="mean", noise=None, kernel=KERNEL, rows=None, **options
 ):
-    """A map with the places of a square in the order of `rows`, as if sorted in space."""
+    """New locations in a square, drawn in the order of `rows`, as if sorted in space."""
     X, y = stations()
-    places = square(side)
-    rows = np.random.default_rng(1).permutation(len(places)) if rows is None else rows
+    locations = square(side)
+    rows = np.random.default_rng(1).permutation(len(locations)) if rows is None else rows
     options = {"concentration": 0.4, "direction": 0.5} | options
     problem = make_problem(
-        X, y, places[rows], kernel=kernel, drift=drift, noise=noise, neighbors=neighbors, **options
+        X, y, locations[rows], kernel=kernel, drift=drift, noise=noise, neighbors=neighbors, **options
     )
-    return MapTask(problem, dict(sets), rows, fields=True)
+    return SimulationTask(problem, dict(sets), rows)
