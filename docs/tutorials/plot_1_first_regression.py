@@ -56,20 +56,23 @@ plt.show()
 # The regression
 # --------------
 #
-# One call learns the parameters and predicts. It needs the places of the readings (here a place is an hour), the
-# angles, and **the places where you want to know the angle**. These belong to the model, so name them all in one call;
-# the page :doc:`/explanation/transductive` says why. ``period=360`` says that the angles are degrees.
+# There are two steps. ``fit`` learns from the readings: it needs their locations (here a location is an hour) and their
+# angles. ``period=360`` says that the angles are degrees. This is the step that takes time. ``posterior`` then predicts
+# wherever you ask, at once. (`vmqp.regress` does both in one call.)
 
+model = vmqp.CircularRegressor(period=360, seed=1, progress=False)
+model.fit(readings[["hour"]], readings["direction"])
 asked = pd.DataFrame({"hour": np.arange(0.0, 49.0, 2.0)})
-post = vmqp.regress(readings[["hour"]], readings["direction"], asked, period=360, seed=1, progress=False)
+post = model.posterior(asked)
 post
 
 # %%
 # Can it be trusted?
 # ------------------
 #
-# The answer is made of random draws from four Markov chains. Before you look at it, ask whether they agree. The verdict
-# says it in a sentence:
+# What was learned is made of random draws from four Markov chains. Before you look at the answer, ask whether they
+# agree. The verdict says it in a sentence or two. The last one tells how exact the mean directions are: a prediction is
+# an average over some of the draws.
 
 verdict = post.verdict()
 print(verdict.trusted)
@@ -77,13 +80,12 @@ print(verdict)
 
 # %%
 # R-hat compares the chains with each other, and 1 means that they can't be told apart. The effective sample size, ESS,
-# says how many independent draws the chains are worth. Both are there for every parameter and for the angle at every
-# place; here are the five worst:
+# says how many independent draws the chains are worth. Both are there for every parameter that was learned:
 
-print(post.diagnostics().sort_values("rhat", ascending=False).head().round(3))
+print(post.diagnostics().round(3))
 
 # %%
-# If the verdict were no, it would say what to do, and the call would have ended with a `vmqp.ConvergenceWarning`. See
+# If the verdict were no, it would say what to do, and ``fit`` would have ended with a `vmqp.ConvergenceWarning`. See
 # :doc:`/howto/diagnostics`.
 #
 # The answer
@@ -111,6 +113,13 @@ west = post.probability(225.0, 315.0)[row]
 print(f"At hour 30 the wind comes from about {post.mean[row]:.0f}°.")
 print(f"With a probability of 90 % it comes from the arc from {lower:.0f}° to {upper:.0f}°.")
 print(f"The probability that it is a west wind (225° to 315°) is {west:.2f}.")
+
+# %%
+# Another question costs no more learning. Every hour is predicted on its own, so that hour 30 has the same answer
+# whether it is asked for alone or among others:
+
+alone = model.posterior([[30.0]])
+print(f"asked for alone: {alone.mean[0]:.4f}°, among {len(asked)} hours: {post.mean[row]:.4f}°")
 
 # %%
 # What was learned on the way? Each parameter has a name, an interval and a meaning. Their uncertainty is part of the

@@ -19,11 +19,9 @@ way, and a map of means alone would show an arrow there as bold as everywhere el
 # further stations are held out for the test.
 
 import textwrap
-import warnings
 
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 
 import vmqp
 from vmqp import datasets
@@ -59,41 +57,19 @@ plt.show()
 # The map
 # -------
 #
-# We ask for the middles of the cells of a grid and for the held-out stations, all in one call.
-# ``metric="geographic"`` measures distances on the earth, in kilometres, from longitude and latitude.
-#
-# ``stages=2`` is the way of maps: the parameters are learned with some of the places, and then the directions of all
-# are drawn. Maps of more than 2,000 places are made like this by default; a small one can be too, and is done sooner.
-# See :doc:`/scale`.
-#
-# More places are asked for than were observed, and the first time that this happens the package says something that you
-# should know. Here it is caught and printed:
+# ``fit`` learns from the stations; ``metric="geographic"`` measures distances on the earth, in kilometres, from
+# longitude and latitude. Then the model predicts at the middles of the cells of a grid, each cell on its own: another
+# grid would give the same answer wherever the two have a cell in common, and needs no more learning.
 
-asked = pd.concat([field.grid[places], field.held_out[places]], ignore_index=True)
-with warnings.catch_warnings(record=True) as caught:
-    warnings.simplefilter("always", vmqp.TransductiveWarning)
-    post = vmqp.regress(
-        field.frame[places],
-        direction,
-        asked,
-        period=360,
-        metric="geographic",
-        stages=2,
-        warmup=500,
-        seed=1,
-        progress=False,
-    )
-for warning in caught:
-    print(textwrap.fill(str(warning.message), 100))
+model = vmqp.CircularRegressor(period=360, metric="geographic", warmup=500, seed=1, progress=False)
+model.fit(field.frame[places], direction)
+post = model.posterior(field.grid[places])
 
 # %%
-# What it says is a property of the model, which is explained in :doc:`/explanation/transductive`. For a map it means:
-# choose the grid, and keep it while you compare.
-#
 # Can it be trusted?
 # ------------------
 #
-# The verdict of a map judges the parameters, and the mean and the variance at every place.
+# The verdict judges what was learned, and says how exact the mean directions of the map are.
 
 print(textwrap.fill(str(post.verdict()), 100))
 print(post.summary()[["mean", "lower", "upper", "rhat", "ess"]].round(3).to_string())
@@ -106,12 +82,11 @@ print(post.summary()[["mean", "lower", "upper", "rhat", "ess"]].round(3).to_stri
 #
 # A predicted arrow is the shorter and the paler the less certain it is.
 
-cells = np.arange(len(field.grid))
 figure, ax = plt.subplots(figsize=(7.0, 5.8), layout="constrained")
 vmqp.plots.arrows(
-    post.X_new[cells],
-    post.mean[cells],
-    post.variance[cells],
+    post.X_new,
+    post.mean,
+    post.variance,
     scale=scale,
     observed=(post.X, post.y),
     names=("longitude", "latitude"),
@@ -124,9 +99,7 @@ plt.show()
 # any.
 
 figure, ax = plt.subplots(figsize=(7.0, 5.4), layout="constrained")
-vmqp.plots.variance_map(
-    post.X_new[cells], post.variance[cells], observed=post.X, names=("longitude", "latitude"), ax=ax
-)
+vmqp.plots.variance_map(post.X_new, post.variance, observed=post.X, names=("longitude", "latitude"), ax=ax)
 ax.plot(*field.centre, "x", color="#D55E00", markersize=12, markeredgewidth=3)
 plt.show()
 
@@ -134,7 +107,7 @@ plt.show()
 # The orange cross is the true centre of the cyclone, which the model was not told. Two cells in words, the surest and
 # the least sure:
 
-for name, row in (("surest", post.variance[cells].argmin()), ("least sure", post.variance[cells].argmax())):
+for name, row in (("surest", post.variance.argmin()), ("least sure", post.variance.argmax())):
     longitude, latitude = post.X_new[row]
     lower, upper = post.interval(0.9)[row]
     print(
@@ -148,7 +121,7 @@ for name, row in (("surest", post.variance[cells].argmin()), ("least sure", post
 #
 # On the grid we know the true direction. The picture shows by how many degrees the predicted mean is off.
 
-error = np.abs(vmqp.circle.difference(post.mean[cells], field.grid["true_direction"], period=360))
+error = np.abs(vmqp.circle.difference(post.mean, field.grid["true_direction"], period=360))
 columns, rows = field.grid_shape
 longitude, latitude = field.grid["longitude"].unique(), field.grid["latitude"].unique()
 figure, ax = plt.subplots(figsize=(7.0, 5.2), layout="constrained")
@@ -163,27 +136,63 @@ plt.show()
 # Two places on the map can look alike in the mean and differ in worth. The variance knows it: split the cells into the
 # surer and the less sure half.
 
-sure = post.variance[cells] <= np.median(post.variance[cells])
+sure = post.variance <= np.median(post.variance)
 print(f"median error in the surer half:     {np.median(error[sure]):.0f} degrees")
 print(f"median error in the less sure half: {np.median(error[~sure]):.0f} degrees")
 
 # %%
 # The held-out stations are the fair test of the probabilities, since predictions are those of a new reading, scatter
-# included. To score them alone, take the scores of all places and keep theirs. Of the grid we only know the true
-# direction, without the scatter of a reading.
+# included. The model that was learned predicts there too. Of the grid we only know the true direction, without the
+# scatter of a reading.
 
-stations = np.arange(len(cells), len(asked))
-truth = np.concatenate([field.grid["true_direction"], field.held_out["direction"]])
-lower, upper = post.interval(0.9).T
-inside = vmqp.arcs.in_arc(truth, lower, upper, 360)
-print(f"held-out stations: 90 % arcs hold {inside[stations].mean():.2f} of the readings")
-print(f"grid:              90 % arcs hold {inside[cells].mean():.2f} of the true directions")
-print(f"CRPS at held-out stations: {post.crps(truth, distance='arc')[stations].mean():.1f} degrees")
+at_stations = model.posterior(field.held_out[places])
+reading = field.held_out["direction"]
+print(f"held-out stations: 90 % arcs hold {at_stations.coverage(reading, 0.9):.2f} of the readings")
+true_direction = field.grid["true_direction"]
+print(f"grid:              90 % arcs hold {post.coverage(true_direction, 0.9):.2f} of the true directions")
+print(f"CRPS at held-out stations: {at_stations.crps(reading, distance='arc').mean():.1f} degrees")
 
 # %%
 # Thirty stations are few: a share of 0.9 comes with a standard error of about 0.05. The truth without the scatter of a
 # reading is easier to hold, so of the grid a little more than 0.9 is to be expected.
 #
+# Several locations at once
+# -------------------------
+#
+# A map says how sure each arrow is. It does not say how arrows go together: if the wind is more westerly than expected
+# in one cell, is it so in the next? A flight along a route asks that. ``simulate`` draws whole fields, each of which is
+# one possible wind at all locations together. Here is a flight to the east along the southern edge and
+# beyond the last stations, and the headwind on it: 1 where the wind comes from straight ahead, −1 where it comes from
+# behind, averaged over the route.
+
+route = np.column_stack([np.linspace(12.0, 16.0, 16), np.full(16, 47.0)])
+
+
+def headwind(directions):
+    """The mean over the route, for each draw; the flight heads east, to 90 degrees."""
+    return np.cos(np.radians(directions - 90.0)).mean(axis=1)
+
+
+for name, draws in (("together", model.simulate(route, draws=400)), ("one by one", model.sample(route, 400))):
+    print(
+        f"drawn {name:10s}: headwind {headwind(draws).mean():5.2f}, give or take {headwind(draws).std():.2f}"
+    )
+
+# %%
+# The mean is nearly the same. What the locations have in common does not average out over a route, so that the spread
+# is larger when they are drawn together: for a route take that one.
+#
+# The next hour
+# -------------
+#
+# When new readings come in, the parameters need not be learned again each time. ``condition`` returns a model with the
+# same parameters and the new observations. Say that an hour later the wind has veered by 20° at every station:
+
+later = model.condition(field.frame[places], np.mod(direction + 20.0, 360.0))
+moved = vmqp.circle.difference(later.predict(field.grid[places]), post.mean, period=360)
+print(f"the map has turned by {np.median(moved):.1f} degrees in the middle case")
+
+# %%
 # The same in the shell
 # ---------------------
 #
@@ -196,6 +205,9 @@ print(f"CRPS at held-out stations: {post.crps(truth, distance='arc')[stations].m
 #    vmqp predict snapshot.csv --angle direction --inputs lon,lat --period 360 \
 #        --metric geographic --grid 20x15 --out run/
 #
+# The same in two steps, with a model that is kept: ``vmqp fit snapshot.csv … --out model/``, then ``vmqp predict model/
+# --grid 20x15 --out run/`` as often as needed.
+#
 # ``run/`` then holds the predictions as a table, all draws, and a report to open in a browser. With ``--holdout 0.2``
 # in place of ``--grid`` it predicts one in five of the stations from the others and scores itself. See
 # :doc:`/command-line`.
@@ -204,6 +216,6 @@ print(f"CRPS at held-out stations: {post.crps(truth, distance='arc')[stations].m
 # ----------------
 #
 # - :doc:`plot_6_space_time`: when the stations report every few hours.
-# - :doc:`/scale`: maps of many thousands of places, within a bound on memory.
+# - :doc:`/scale`: maps of many thousands of locations.
 # - :doc:`/peers`: the same map by other models, to compare.
 # - :doc:`/howto/resume` and :doc:`/howto/cluster`: long runs.

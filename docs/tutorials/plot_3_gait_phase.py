@@ -188,8 +188,7 @@ for name, one in tried.items():
 
 # %%
 # Larger is better for leave-one-out, so the smoother kernel is preferred and the gradient should stay. The smoother
-# arcs are a third as wide. They hold about 90 % of the held-out moments, as they should, where the first ones hold
-# nearly all. One curve of 25 moments can't say it more exactly.
+# arcs are about a fifth as wide and hold the held-out moments too. One curve of 25 moments can't say it more exactly.
 #
 # What to try next
 # ----------------

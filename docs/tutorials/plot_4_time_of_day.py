@@ -83,24 +83,20 @@ person = kernels.Categorical(columns=["subject"], name="person")
 kernel = share * season + share * light + share * person + kernels.Nugget(priors.HalfNormal(0.1))
 
 # %%
-# What we ask for has two parts: nights that were held out, for the test, and one person at midsummer under more and
-# more light, for the question. All of it goes into one call, because the places asked for belong to the model
-# (:doc:`/explanation/transductive`).
+# ``fit`` learns from the nights. Then we ask for two things: nights that were held out, for the test, and one person at
+# midsummer under more and more light, for the question.
 
 held_out = sleep.held_out.rename(columns={"day_of_year": "season"})[inputs]
 curve = pd.DataFrame({"season": 172.0, "light": np.linspace(0.0, 4.0, 9), "subject": "P3"})
-asked = pd.concat([held_out, curve], ignore_index=True)
-post = vmqp.regress(
-    nights[inputs],
-    nights["hour"],
-    asked,
+model = vmqp.CircularRegressor(
     period=24,
     kernel=kernel,
     warmup=500,
     until=Converged(ess=200),
     seed=1,
     progress=False,
-)
+).fit(nights[inputs], nights["hour"])
+post, delayed = model.posterior(held_out), model.posterior(curve)
 print(post.verdict())
 
 # %%
@@ -119,12 +115,11 @@ print(first[["season", "light", "subject", "mean", "lower", "upper"]].round(1).t
 # And the question: how much does light delay the sleep of P3 at midsummer? The band is for one new night. It is wide
 # because nights are: the nugget is most of it.
 
-on_curve = np.arange(len(held_out), len(asked))
 scale = vmqp.plots.Scale(24, origin=-12.0)  # from noon to noon, so that midnight is in the middle
 ax = vmqp.plots.curve(
     curve["light"],
-    post.mean[on_curve],
-    *post.interval(0.9)[on_curve].T,
+    delayed.mean,
+    *delayed.interval(0.9).T,
     scale=scale,
     truth=sleep.truth(curve["season"], curve["light"], "P3"),
     label_x="hours in bright light in the evening",
@@ -136,12 +131,14 @@ ax.set_yticks(hours, convert.clock(hours))
 plt.show()
 
 # %%
-# The draws belong together: a draw is one possible world, with all places in it. So a question about two nights is a
-# difference within each draw. It is a difference of two single nights, with the scatter of both.
+# A question about two nights needs draws of both together: ``simulate`` returns them, and each of its rows is one
+# possible world with all that was asked for in it. The delay is a difference within each row. It is a difference of two
+# single nights, with the scatter of both. (The draws of ``posterior`` are independent between locations, and would know
+# nothing of what the two nights of one person have in common.)
 
-draws = post.draws[..., on_curve]
-delay = vmqp.circle.difference(draws[..., 4], draws[..., 0], period=24)
-mean_delay = vmqp.circle.difference(post.mean[on_curve[4]], post.mean[on_curve[0]], period=24)
+worlds = model.simulate(curve.iloc[[0, 4]], draws=1000)
+delay = vmqp.circle.difference(worlds[:, 1], worlds[:, 0], period=24)
+mean_delay = vmqp.circle.difference(delayed.mean[4], delayed.mean[0], period=24)
 truth = vmqp.circle.difference(*sleep.truth(172.0, [2.0, 0.0], "P3"), period=24)
 print(f"Two hours of light delay sleep by {60.0 * mean_delay:.0f} minutes (truth: {60.0 * truth:.0f}).")
 print(f"That a night with light is later than one without has the probability {(delay > 0.0).mean():.2f}.")
@@ -154,7 +151,6 @@ print(f"That a night with light is later than one without has the probability {(
 # maker of data knows. In the long run nobody can be nearer to the hours than the true means are; on 24 nights, chance
 # may have it otherwise.
 
-rows = np.arange(len(held_out))
 observed, true_mean = sleep.held_out["hour"].to_numpy(), sleep.held_out["true_hour"].to_numpy()
 
 
@@ -163,13 +159,12 @@ def minutes_off(hours, others):
     return 60.0 * np.abs(vmqp.circle.difference(hours, others, period=24)).mean()
 
 
-lower, upper = post.interval(0.9)[rows].T
-inside = vmqp.arcs.in_arc(observed, lower, upper, period=24)
-print(f"mean error against the nights      {minutes_off(post.mean[rows], observed):3.0f} minutes")
+print(f"mean error against the nights      {minutes_off(post.mean, observed):3.0f} minutes")
 print(f"the true mean hour would have       {minutes_off(true_mean, observed):3.0f} minutes")
-print(f"mean error against the true means   {minutes_off(post.mean[rows], true_mean):3.0f} minutes")
+print(f"mean error against the true means   {minutes_off(post.mean, true_mean):3.0f} minutes")
 print(
-    f"90 % arcs hold {inside.mean():.2f} of {inside.size} nights, and are {post.width(0.9)[rows].mean():.1f} hours wide"
+    f"90 % arcs hold {post.coverage(observed, 0.9):.2f} of {observed.size} nights, "
+    f"and are {post.width(0.9).mean():.1f} hours wide"
 )
 
 # %%

@@ -37,20 +37,21 @@ plt.show()
 
 # %%
 # How fast the animal turns is known from other tracks, let us say, so the kernel is given with numbers and nothing has
-# to be learned. We ask for three minutes in the gap.
+# to be learned. We ask for three minutes in the gap, first as usual, each on its own.
 
+model = vmqp.CircularRegressor(
+    period=360, kernel="0.5 * matern32(6.0) + nugget(0.02)", concentration=0, seed=1, progress=False
+).fit(track[["minute"]], track["heading"])
 asked = pd.DataFrame({"minute": [14.25, 16.5, 18.75]})
-post = vmqp.regress(
-    track[["minute"]],
-    track["heading"],
-    asked,
-    period=360,
-    kernel="0.5 * matern32(6.0) + nugget(0.02)",
-    concentration=0,
-    draws=3000,
-    seed=1,
-    progress=False,
-)
+print(model.posterior(asked).to_frame().round(2).to_string(index=False))
+
+# %%
+# One location at a time, with known parameters, a prediction is one von Mises distribution. It can be wide, and in the
+# middle of the gap it is nearly the whole circle, but it has one mode. The two ways of turning are not a matter of one
+# minute: they differ in what *several* minutes do together. So draw these together. ``joint_posterior`` does, by Markov
+# chains with diagnostics of their own.
+
+post = model.joint_posterior(asked, draws=8000)
 print(post.verdict())
 
 # %%
@@ -108,11 +109,13 @@ right = post.probability(30.0, 205.0)[1]
 print(f"The animal turned to the right with probability {right:.2f}, to the left with {1.0 - right:.2f}.")
 
 # %%
-# A warning goes with this. Chains have to go over from the one way of turning to the other again and again, or the
-# shares of the two modes are chance. With three places in the gap they do. The more places you ask for in it, the more
-# tightly these hold together and the more seldom a whole turn changes its side. R-hat shows it when chains took
-# different sides, but not when all happened to take the same. So ask for few places where you expect such a choice, and
-# run it again with other seeds.
+# Two warnings go with this. Joint predictions depend on what is asked for: three minutes in the gap make a path that
+# must turn one way or the other, one minute alone does not (:doc:`/explanation/transductive`). And the chains have to
+# go over from the one way of turning to the other again and again, or the fractions of the two modes are chance. With
+# three locations in the gap they do. The more you ask for in it, the more tightly these hold together and the more
+# seldom a whole turn changes its side. R-hat shows it when chains took different sides, but not when all happened to
+# take the same: the chains of a simulation all start at the same field. So ask for few locations where you expect such
+# a choice, and run it again with other seeds.
 #
 # Two kinds of animals at one place
 # ---------------------------------
@@ -206,6 +209,6 @@ print(f"nothing   {np.log(1 / 360):.2f}")
 # ----------------
 #
 # - :doc:`/explanation/model`: where several modes come from, and where they can't.
-# - :doc:`/explanation/transductive`: why the places that you ask for matter.
+# - :doc:`/explanation/transductive`: one location at a time, or all together.
 # - :doc:`/howto/diagnostics`: what R-hat sees and what it does not.
 # - :doc:`/samplers`: the samplers, and why none of them jumps between modes that are far apart.
