@@ -33,8 +33,6 @@ CHECKED = CircularRegressor(
     progress=False,
 )
 EXCEPTIONS = {
-    "check_methods_sample_order_invariance": "predictions are Monte-Carlo averages: another order draws other numbers",
-    "check_methods_subset_invariance": "the model is transductive: predictions depend on the places asked for",
     "check_n_features_in_after_fitting": "the error names the argument, X_new, where the check looks for 'X has'",
     "check_parameters_default_constructible": "defaults are priors, immutable, which the check does not know",
     "check_supervised_y_2d": "a table of one column is taken for what it is, without a warning",
@@ -56,6 +54,7 @@ FEW = {"period": 360, "chains": 1, "draws": 10, "warmup": 10, "progress": False}
 
 @pytest.fixture
 def fitted():
+    """New for each test, for some change its options."""
     return CircularRegressor(**FEW).fit(X, Y)
 
 
@@ -86,14 +85,47 @@ def test_some_samples(fitted):
     np.testing.assert_array_equal(some, every[[0, 4, 9]])
 
 
-def test_same_places_run_once(fitted, runs):
+def test_only_learning_runs_chains(runs):
+    fitted = CircularRegressor(**FEW).fit(X, Y)
+    assert len(runs) == 1
+    fitted.predict(NEW)
+    fitted.sample(NEW + 0.1)
+    fitted.score(NEW, [10.0, 20.0])
+    fitted.condition(X, Y + 5.0).posterior(NEW).interval(0.5)
+    assert len(runs) == 1
+
+
+def test_the_same_locations_run_once_where_it_is_transductive(runs):
+    fitted = CircularRegressor(**FEW, transductive=True).fit(X, Y)
+    assert len(runs) == 0, "new locations belong to the model"
     fitted.predict(NEW)
     fitted.sample(NEW.tolist())
     fitted.score(NEW, [10.0, 20.0])
+    fitted.simulate(NEW, 3)
     assert len(runs) == 1
     fitted.predict(NEW + 0.1)
     fitted.predict(NEW)
     assert len(runs) == 3
+    assert fitted.set_params(draws=7).posterior(NEW).draws.shape[1] == 7
+    other = fitted.fit(X, Y + 5.0).posterior(NEW)
+    np.testing.assert_allclose(other.y, Y + 5.0)
+    assert len(runs) == 5
+
+
+@pytest.mark.parametrize(
+    "ask", ["verdict", "diagnostics", "summary", "loo", "parameters", "save", "condition", "joint_posterior"]
+)
+def test_what_a_transductive_model_knows_only_with_new_locations(ask, tmp_path):
+    fitted = CircularRegressor(**FEW, transductive=True).fit(X, Y)
+    given = {"save": (tmp_path / "model.nc",), "condition": (X, Y), "joint_posterior": (NEW,)}.get(ask, ())
+    with pytest.raises(InputError, match=r"learned together with the new locations: ask posterior\(X_new\)"):
+        getattr(fitted, ask)(*given)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_simulate_where_it_is_transductive():
+    fitted = CircularRegressor(**FEW, transductive=True).fit(X, Y)
+    np.testing.assert_array_equal(fitted.simulate(NEW, 3), fitted.sample(NEW, 3))
 
 
 def test_a_result_that_is_changed_is_a_copy(fitted):
@@ -102,12 +134,15 @@ def test_a_result_that_is_changed_is_a_copy(fitted):
     np.testing.assert_array_equal(fitted.predict(NEW), before)
 
 
-def test_options_that_change_count(fitted, runs):
-    assert fitted.posterior(NEW).draws.shape[1] == 10
-    assert fitted.set_params(draws=7).posterior(NEW).draws.shape[1] == 7
+def test_options_of_learning_count_in_fit_and_those_of_predictions_at_once(fitted, runs):
+    assert fitted.set_params(draws=7).posterior(NEW).draws.shape[1] == 10
+    assert fitted.fit(X, Y).posterior(NEW).draws.shape[1] == 7
+    few = fitted.set_params(parameter_draws=2).posterior(NEW)
+    assert few._predictive.sets == 2
+    assert (few.mean != fitted.set_params(parameter_draws=7).posterior(NEW).mean).all()
     other = fitted.fit(X, Y + 5.0).posterior(NEW)
     np.testing.assert_allclose(other.y, Y + 5.0)
-    assert len(runs) == 3
+    assert len(runs) == 2
 
 
 def test_the_period_is_that_of_the_data(fitted):
@@ -118,9 +153,18 @@ def test_the_period_is_that_of_the_data(fitted):
 
 
 def test_not_fitted():
-    for ask in ("predict", "posterior", "sample"):
+    for transductive in (False, True):
+        model = CircularRegressor(transductive=transductive)
+        for ask in ("predict", "posterior", "sample", "simulate", "joint_posterior", "save"):
+            with pytest.raises(NotFittedError):
+                getattr(model, ask)(NEW)
+        for ask in ("verdict", "diagnostics", "summary", "loo"):
+            with pytest.raises(NotFittedError):
+                getattr(model, ask)()
         with pytest.raises(NotFittedError):
-            getattr(CircularRegressor(), ask)(NEW)
+            model.condition(X, Y)
+        with pytest.raises(NotFittedError):
+            _ = model.parameters
     with pytest.raises(NotFittedError):
         CircularRegressor().score(NEW, [1.0, 2.0])
 
@@ -146,7 +190,8 @@ def test_a_fit_that_fails_is_no_fit():
 
 def test_parameters_and_clones():
     kernel = priors.HalfNormal(1.0) * kernels.Gaussian(priors.LogNormal(0.0, 1.0))
-    regressor = CircularRegressor(kernel=kernel, noise=np.full(8, 5.0), seed=3)
+    few = {"chains": 1, "draws": 3, "warmup": 3, "progress": False}
+    regressor = CircularRegressor(kernel=kernel, noise=np.full(8, 5.0), seed=3, **few)
     assert regressor.get_params()["kernel"] is kernel
     assert regressor.set_params(seed=4, drift="mean") is regressor
     copy = clone(regressor.fit(X, Y / 60.0))
