@@ -1,4 +1,4 @@
-"""Leave-one-out against quadrature, where the parameters are fixed and one place is new."""
+"""Leave-one-out against quadrature, where the parameters are fixed: at the observed locations, or with a new one."""
 
 import numpy as np
 import pandas as pd
@@ -8,17 +8,16 @@ import vmqp
 from posteriors import made
 from vmqp import kernels
 from vmqp.errors import InputError
-from vmqp.posterior.loo import leave_one_out
+from vmqp.posterior.loo import pareto_smoothed
 
 X = np.array([[0.0], [0.5], [1.3], [2.0]])
 OBSERVED = np.array([0.4, 2.2, 1.0])
 KERNEL = 0.7 * kernels.Exponential(1.5)
 KAPPA, NU, CHI = 0.8, 0.3, 6.0
 GRID = np.linspace(-np.pi, np.pi, 120, endpoint=False)
-STEP = GRID[1] - GRID[0]
 
 
-def fitted(draws=4000, noise=None, seed=1):
+def fitted(draws=4000, noise=None, seed=1, *, transductive):
     return vmqp.regress(
         X[:3],
         OBSERVED,
@@ -33,31 +32,33 @@ def fitted(draws=4000, noise=None, seed=1):
         chains=2,
         seed=seed,
         progress=False,
+        transductive=transductive,
     )
 
 
 def process(*angles):
-    """Density of the process at all four places, broadcast, without its normaliser."""
-    M = np.linalg.inv(KERNEL.bind(X).covariance({}))
-    pairs = sum(M[i, j] * np.cos(angles[i] - angles[j]) for i in range(4) for j in range(4))
+    """Density of the process at the first locations, broadcast, without its normalizer."""
+    d = len(angles)
+    M = np.linalg.inv(KERNEL.bind(X[:d]).covariance({}))
+    pairs = sum(M[i, j] * np.cos(angles[i] - angles[j]) for i in range(d) for j in range(d))
     return np.exp(-0.5 * pairs + KAPPA * sum(np.cos(angle - NU) for angle in angles))
 
 
-def exact_without_noise():
-    """log p(θ_i | θ_j, j ≠ i), with the new place integrated out."""
+def exact_without_noise(d):
+    """log p(θ_i | θ_j, j ≠ i) in a model of d locations; with four the new one is integrated out."""
     result = []
+    new = [GRID[None, :]] * (d - 3)
     for i in range(3):
         angles = [np.asarray(angle) for angle in OBSERVED]
-        at = process(*angles, GRID).sum() * STEP
+        at = process(*angles, *new).sum()
         angles[i] = GRID[:, None]
-        everywhere = process(*angles, GRID[None, :]).sum() * STEP**2
-        result.append(np.log(at / everywhere))
+        result.append(np.log(at / process(*angles, *new).sum() / (GRID[1] - GRID[0])))
     return np.array(result)
 
 
-def exact_with_noise():
+def exact_with_noise(d):
     coarse = np.linspace(-np.pi, np.pi, 30, endpoint=False)
-    axes = np.meshgrid(coarse, coarse, coarse, coarse, indexing="ij", sparse=True)
+    axes = np.meshgrid(*[coarse] * d, indexing="ij", sparse=True)
     prior = process(*axes)
     likelihood = [np.exp(CHI * np.cos(OBSERVED[i] - axes[i])) / (2 * np.pi * np.i0(CHI)) for i in range(3)]
     whole = (prior * likelihood[0] * likelihood[1] * likelihood[2]).sum()
@@ -69,23 +70,33 @@ def exact_with_noise():
     )
 
 
-def test_leave_one_out_is_that_of_quadrature():
+def test_leave_one_out_of_a_learned_model_is_exact_without_noise():
+    """All parameters are fixed, and no new location belongs to the model."""
+    found = fitted(100, transductive=False).loo()
+    np.testing.assert_allclose(found.pointwise, exact_without_noise(3), atol=1e-6)
+    assert np.abs(found.pointwise - exact_without_noise(4)).max() > 0.08
+
+
+def test_leave_one_out_with_a_new_location_is_that_of_quadrature():
     """Allowed: 0.08, where three seeds of this size lie within 0.02 of the truth."""
-    found = fitted().loo()
-    np.testing.assert_allclose(found.pointwise, exact_without_noise(), atol=0.08)
+    found = fitted(transductive=True).loo()
+    np.testing.assert_allclose(found.pointwise, exact_without_noise(4), atol=0.08)
     assert (found.pareto_k < found.limit).all()
 
 
-def test_leave_one_out_with_noise_is_that_of_quadrature():
-    found = fitted(noise=CHI).loo()
-    np.testing.assert_allclose(found.pointwise, exact_with_noise(), atol=0.08)
+@pytest.mark.parametrize("transductive", [False, True])
+def test_leave_one_out_with_noise_is_that_of_quadrature(transductive):
+    found = fitted(noise=CHI, transductive=transductive).loo()
+    np.testing.assert_allclose(found.pointwise, exact_with_noise(4 if transductive else 3), atol=0.08)
+    other = exact_with_noise(3 if transductive else 4)
+    assert np.abs(found.pointwise - other).max() > 0.08, "the two models are told apart"
 
 
 def test_the_plain_average_that_has_seen_the_angle_would_fail():
     """The planted fault: E p(θ_i | rest) in place of 1 / E[1 / p]."""
-    likelihood = fitted().to_datatree()["log_likelihood"]["angle"].values.astype(float)
+    likelihood = fitted(transductive=True).to_datatree()["log_likelihood"]["angle"].values.astype(float)
     plain = np.log(np.exp(likelihood).mean(axis=(0, 1)))
-    assert np.abs(plain - exact_without_noise()).max() > 0.08
+    assert np.abs(plain - exact_without_noise(4)).max() > 0.08
 
 
 def test_angles_that_the_rest_does_not_expect_are_reported_as_unreliable():
@@ -94,7 +105,7 @@ def test_angles_that_the_rest_does_not_expect_are_reported_as_unreliable():
     values = np.stack(
         [-2.0 * rng.exponential(size=(4, 1000)), -1.0 + 0.1 * rng.standard_normal((4, 1000))], axis=-1
     )
-    found = leave_one_out(values)
+    found = pareto_smoothed(values)
     assert found.unreliable.tolist() == [0]
     assert "1 with k̂ above" in repr(found)
     frame = found.to_frame()
@@ -103,7 +114,7 @@ def test_angles_that_the_rest_does_not_expect_are_reported_as_unreliable():
 
 
 def test_equal_likelihoods_need_no_weights():
-    found = leave_one_out(np.full((2, 100, 1), -1.5))
+    found = pareto_smoothed(np.full((2, 100, 1), -1.5))
     assert found.elpd == pytest.approx(-1.5)
     assert found.se == 0.0
 

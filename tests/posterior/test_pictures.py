@@ -83,9 +83,9 @@ def test_a_column_that_is_constant_over_the_new_places_is_no_axis_of_the_picture
 def test_roses_of_some_places(plane):
     ax = axes("polar")
     assert plane.plot_rose(2, ax=ax) is ax
-    assert "place 2" in ax.get_title()
+    assert "location 2" in ax.get_title()
     panels = plane.plot_rose([0, -1], y_true=plane.mean, compass=True)
-    assert [("place 0" in panels[0].get_title()), ("place 5" in panels[1].get_title())] == [True, True]
+    assert [("location 0" in panels[0].get_title()), ("location 5" in panels[1].get_title())] == [True, True]
     assert len(plane.plot_rose()) == 6
 
 

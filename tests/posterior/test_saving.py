@@ -49,6 +49,15 @@ def test_a_file_can_be_written_over_while_its_posterior_is_in_use(post, tmp_path
     np.testing.assert_array_equal(vmqp.load(tmp_path / "run.nc").mean, post.mean)
 
 
+def test_joint_draws_of_the_format_before_are_read(post, tmp_path):
+    post.save(tmp_path / "run.nc")
+    tree = xr.load_datatree(tmp_path / "run.nc", engine="h5netcdf")
+    assert tree.attrs["vmqp_format"] == 2
+    tree.attrs["vmqp_format"] = 1
+    tree.to_netcdf(tmp_path / "old.nc", engine="h5netcdf")
+    np.testing.assert_array_equal(vmqp.load(tmp_path / "old.nc").draws, post.draws)
+
+
 def test_other_programs_can_read_it(post, tmp_path):
     post.save(tmp_path / "run.nc")
     with xr.open_dataset(tmp_path / "run.nc", group="posterior", engine="h5netcdf") as data:

@@ -5,6 +5,7 @@ overflow at the door would be seen too.
 """
 
 import datetime
+import functools
 import math
 from decimal import Decimal
 from fractions import Fraction
@@ -184,7 +185,11 @@ VALUES = {
         3,
     ],
     "metric": ["geographic", "euclidean", "miles", None],
-    "drift": ["auto", "mean", "constant", "up", np.array([1, 2])],
+    "drift": [None, "auto", "mean", "constant", "up", np.array([1, 2])],
+    "transductive": [True, False, np.True_, 1, "x"],
+    "parameter_draws": [1, 10**6, 10**400, 0, 2.5, np.int8(3), True],
+    "neighbors": [1, 10**30, 10**400, 0, "many"],
+    "memory": ["4GB", 1e9, 10**400, -1, "lots"],
     "concentration": [
         0,
         1.0,
@@ -326,3 +331,64 @@ def test_any_scale_of_the_inputs(scale, offset, gaps, kernel, noise):
 )
 def test_any_period(y, period):
     come_to_the_door(np.arange(float(len(y)))[:, None], y, [[0.5]], period=period)
+
+
+# A model that was learned before: whatever is asked, there is an answer or an error of ours
+
+FITTED = {
+    "array": lambda: ([[0.0, 1.0], [1.0, 0.5], [2.0, 3.0]], {}),
+    "frame": lambda: (
+        pd.DataFrame({"lon": [0.0, 1.0, 2.0], "lat": [1.0, 0.5, 3.0]}),
+        {"metric": "geographic"},
+    ),
+    "category": lambda: (pd.DataFrame({"lon": [0.0, 1.0, 2.0], "x": ["a", "b", "a"]}), {}),
+}
+
+
+@functools.cache
+def fitted(name):
+    X, options = FITTED[name]()
+    few = {"chains": 1, "draws": 2, "warmup": 2, "progress": False}
+    return vmqp.CircularRegressor(**few, **options).fit(X, [0.1, 1.0, 2.0])
+
+
+def answers(ask, check):
+    """The outcome of a question: what it returns passes a check, or the error is ours."""
+    try:
+        found, text = ask(), None
+    except VmqpError as error:
+        found, text = None, str(error)
+    event("answered" if text is None else "refused")
+    if text is None:
+        check(found)
+    else:
+        assert 0 < len(text) < 2500
+
+
+def check_prediction(post):
+    assert ((post.variance >= 0.0) & (post.variance <= 1.0)).all()
+    assert np.isfinite(post.interval(0.9)).all()
+    assert np.isfinite(post.draws).all()
+
+
+new_tables = st.one_of(
+    st.integers(1, 4).flatmap(
+        lambda m: st.sampled_from([tame[:3], tame, wild]).flatmap(lambda k: tables(m, 2, k))
+    ),
+    anything,
+)
+
+
+@EXAMPLES
+@given(name=st.sampled_from(list(FITTED)), X_new=new_tables)
+def test_any_new_locations_of_a_model(name, X_new):
+    model = fitted(name)
+    answers(lambda: model.posterior(X_new), check_prediction)
+
+
+@EXAMPLES
+@given(name=st.sampled_from(list(FITTED)), data=data())
+def test_any_other_data_of_a_model(name, data):
+    model = fitted(name)
+    X, y, _ = data
+    answers(lambda: model.condition(X, y).posterior(FITTED[name]()[0]), check_prediction)

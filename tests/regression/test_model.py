@@ -15,7 +15,7 @@ import xarray as xr
 from scipy import stats
 
 import vmqp
-from vmqp import CircularRegressor, circle, kernels, priors
+from vmqp import CircularRegressor, kernels, priors
 from vmqp.errors import ConvergenceWarning, InputError
 from vmqp.posterior import predictive
 from vmqp.posterior.mixture import cdf
@@ -257,39 +257,15 @@ def test_columns_of_other_data_are_matched_by_name(model, kind):
     np.testing.assert_array_equal(other.data_.table.values, expected.data_.table.values)
 
 
-def by_numpy(model, X, radians, x):
-    """Mean moment at one location with NumPy alone: exponential kernel of a line, mean drift."""
-    p = {name: draws.reshape(-1) for name, draws in model.parameters.items()}
-    total = 0.0
-    for s in range(len(p["variance"])):
-        distances = np.abs(np.append(X, x)[:, None] - X) / p["lengthscale"][s]
-        *K, k = p["variance"][s] * np.exp(-distances)
-        weights = np.linalg.solve(np.array(K) + p["nugget"][s] * np.eye(len(X)), k)
-        s2 = p["variance"][s] + p["nugget"][s] - weights @ k
-        mu, e = p["concentration"][s], np.exp(1j * np.deg2rad(p["direction"][s]))
-        h = (weights @ np.exp(1j * radians) + mu * (1.0 - weights.sum()) * e) / s2
-        t = np.linspace(-np.pi, np.pi, 4000, endpoint=False)
-        density = np.exp(np.abs(h) * (np.cos(t - np.angle(h)) - 1.0))
-        total = total + (density * np.exp(1j * t)).sum() / density.sum()
-    return total / len(p["variance"])
-
-
-def test_other_data_at_the_same_parameter_draws():
-    fitted = CircularRegressor(**FEW).fit(LINE, np.rad2deg(SINE))
-    X, angles = np.array([0.3, 2.0, 4.4]), np.array([100.0, 130.0, 260.0])
-    later = fitted.condition(X[:, None], angles)
-    for x in (1.0, 7.0):
-        expected = by_numpy(fitted, X, np.deg2rad(angles), x)
-        post = later.posterior([[x]])
-        assert circle.difference(post.mean[0], np.rad2deg(np.angle(expected)), 360.0) == pytest.approx(
-            0.0, abs=1e-8
-        )
-        assert post.variance[0] == pytest.approx(1.0 - np.abs(expected), abs=1e-10)
-        wrong = by_numpy(fitted, X, np.deg2rad(angles[::-1]), x)
-        assert abs(np.angle(wrong / expected)) > 0.01
-    np.testing.assert_array_equal(later.parameters["lengthscale"], fitted.parameters["lengthscale"])
-    assert fitted.data_.radians.shape == (9,), "the model itself stays as it was"
+def test_a_model_with_other_data_beside_the_one_that_was_learned(model):
+    """`tests/exactness` has its predictions against NumPy."""
+    later = model.condition(FRAME[:7], LATER[:7])
+    for name, draws in model.parameters.items():
+        np.testing.assert_array_equal(later.parameters[name], draws)
+    assert later.posterior(NEW).y.tolist() == pytest.approx(LATER[:7])
+    assert model.data_.radians.shape == (12,), "the model itself stays as it was"
     assert "The parameters were learned from other data." in later.verdict().sentences
+    assert "The parameters were learned from other data." not in model.verdict().sentences
     with pytest.raises(InputError, match="likelihoods"):
         later.loo()
 
