@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import numpy.typing as npt
-from numba import vectorize
+from numba import njit
 from numpy.typing import ArrayLike
 
 from vmqp.circle import TWO_PI, FloatArray
@@ -26,7 +26,16 @@ _STEP = 0.5 * math.pi / _NODES
 _SINES = np.sin((np.arange(_NODES) + 0.5) * _STEP) ** 2
 
 
-@vectorize(cache=True)  # type: ignore[no-untyped-call]
+def _flat(*values: ArrayLike) -> tuple[tuple[int, ...], list[FloatArray]]:
+    """The common shape of some arrays, and their elements one after the other."""
+    arrays = [np.asarray(value, dtype=float) for value in values]
+    shape = np.broadcast_shapes(*(array.shape for array in arrays))
+    return shape, [
+        np.ravel(array if array.shape == shape else np.broadcast_to(array, shape)) for array in arrays
+    ]
+
+
+@njit(cache=True, nogil=True)
 def _wrapped(angle, mean, variance):  # type: ignore[no-untyped-def]
     gap = angle - mean
     gap -= TWO_PI * math.floor((gap + math.pi) / TWO_PI)
@@ -53,6 +62,12 @@ def _wrapped(angle, mean, variance):  # type: ignore[no-untyped-def]
     return math.log1p(2.0 * series) - math.log(TWO_PI)
 
 
+@njit(cache=True, nogil=True)
+def _each_wrapped(angle, mean, variance, out):  # type: ignore[no-untyped-def]
+    for i in range(out.size):
+        out[i] = _wrapped(angle[i], mean[i], variance[i])
+
+
 def wrapped_normal(angle: ArrayLike, mean: ArrayLike, variance: ArrayLike) -> FloatArray:
     """Log density of an angle that is a normal number modulo 2π.
 
@@ -61,10 +76,13 @@ def wrapped_normal(angle: ArrayLike, mean: ArrayLike, variance: ArrayLike) -> Fl
     >>> wrapped_normal([0.0], [2.0], [100.0]).round(4)  # uniform: 1 / 2π
     array([-1.8379])
     """
-    return np.asarray(_wrapped(*(np.asarray(value, dtype=float) for value in (angle, mean, variance))))
+    shape, given = _flat(angle, mean, variance)
+    found = np.empty(given[0].size)
+    _each_wrapped(*given, found)
+    return found.reshape(shape)
 
 
-@vectorize(cache=True)  # type: ignore[no-untyped-call]
+@njit(cache=True, nogil=True)
 def _projected(theta, x, y, xx, xy, yy):  # type: ignore[no-untyped-def]
     cos, sin = math.cos(theta), math.sin(theta)
     determinant = max(xx * yy - xy * xy, _LEAST)
@@ -89,6 +107,12 @@ def _projected(theta, x, y, xx, xy, yy):  # type: ignore[no-untyped-def]
     return across + rest - math.log(TWO_PI * own) - 0.5 * math.log(determinant)
 
 
+@njit(cache=True, nogil=True)
+def _each_projected(angle, x, y, xx, xy, yy, out):  # type: ignore[no-untyped-def]
+    for i in range(out.size):
+        out[i] = _projected(angle[i], x[i], y[i], xx[i], xy[i], yy[i])
+
+
 def projected_normal(
     angle: ArrayLike, x: ArrayLike, y: ArrayLike, xx: ArrayLike, xy: ArrayLike, yy: ArrayLike
 ) -> FloatArray:
@@ -101,10 +125,13 @@ def projected_normal(
     >>> projected_normal([0.3], [0.0], [0.0], [1.0], [0.0], [1.0]).round(4)  # no mean: uniform
     array([-1.8379])
     """
-    return np.asarray(_projected(*(np.asarray(value, dtype=float) for value in (angle, x, y, xx, xy, yy))))
+    shape, given = _flat(angle, x, y, xx, xy, yy)
+    found = np.empty(given[0].size)
+    _each_projected(*given, found)
+    return found.reshape(shape)
 
 
-@vectorize(cache=True)  # type: ignore[no-untyped-call]
+@njit(cache=True, nogil=True)
 def _moment(x, y, xx, xy, yy):  # type: ignore[no-untyped-def]
     half, gap = 0.5 * (xx + yy), 0.5 * (xx - yy)
     size = math.hypot(gap, xy)
@@ -127,6 +154,12 @@ def _moment(x, y, xx, xy, yy):  # type: ignore[no-untyped-def]
     return complex(c * first - s * second, s * first + c * second)
 
 
+@njit(cache=True, nogil=True)
+def _each_moment(x, y, xx, xy, yy, out):  # type: ignore[no-untyped-def]
+    for i in range(out.size):
+        out[i] = _moment(x[i], y[i], xx[i], xy[i], yy[i])
+
+
 def projected_moment(
     x: ArrayLike, y: ArrayLike, xx: ArrayLike, xy: ArrayLike, yy: ArrayLike
 ) -> npt.NDArray[np.complex128]:
@@ -143,4 +176,7 @@ def projected_moment(
     >>> projected_moment([0.0, 3.0], [0.0, 0.0], [1.0, 1.0], [0.0, 0.0], [1.0, 1.0]).real.round(4)
     array([0.    , 0.9374])
     """
-    return np.asarray(_moment(*(np.asarray(value, dtype=float) for value in (x, y, xx, xy, yy))))
+    shape, given = _flat(x, y, xx, xy, yy)
+    found = np.empty(given[0].size, dtype=np.complex128)
+    _each_moment(*given, found)
+    return found.reshape(shape)
