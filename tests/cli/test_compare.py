@@ -59,6 +59,15 @@ def test_peers_stand_beside_the_kernels_and_fits_are_kept(call):
     assert again["models"] == found["models"]  # the seconds too: nothing was fitted again
 
 
+def test_the_schemes_of_the_paper_and_of_one_location_at_a_time_differ(call):
+    arguments = [*COMPARE, "--folds", "1", "--kernel", FIXED, *SHORT, "--json", "--quiet"]
+    alone, together = (
+        json.loads(call([*arguments, *more]).out)["models"] for more in ([], ["--transductive"])
+    )
+    assert alone[FIXED]["crps"] != together[FIXED]["crps"]
+    assert alone[FIXED]["crps"] == pytest.approx(together[FIXED]["crps"], abs=0.05)
+
+
 def test_fits_that_did_not_converge_exit_with_3(call):
     answer = call([*COMPARE, "--folds", "1", "--kernel", "exponential + nugget", *SHORT[:-1], "--quiet"])
     assert answer.code == 3
@@ -81,6 +90,7 @@ def test_what_is_wrong_is_said_before_the_first_fit(call):
         (["--peer", "wrapped", "--peer", "wrapped"], "more than once"),
         (["--chains", "1"], "--chains"),
         (["--noise", "lon"], "a column"),
+        (["--drift", "auto"], "The choices are constant, mean."),
     ):
         answer = call([*COMPARE, *more])
         assert answer.code == 2, answer

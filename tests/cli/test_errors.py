@@ -96,8 +96,19 @@ def test_repeated_rows_without_noise_name_their_lines(refused):
     words = ("line 3 of table.csv", "line 7 of table.csv", "--noise learned", "exponential + nugget")
     refused(predict("--at", "places.csv", "--kernel", "exponential", file=file), *words)
     write("lon,lat\n9.5,50.7\n8,50\n", "places.csv")
-    told = ("line 2 of table.csv", "row 2 of the places in places.csv")
-    refused(predict("--at", "places.csv", "--kernel", "exponential", file=table(*GOOD)), *told)
+    told = ("line 2 of table.csv", "row 2 of the locations in places.csv")
+    exact = predict("--at", "places.csv", "--kernel", "exponential", file=table(*GOOD))
+    refused([*exact, "--transductive"], *told)
+
+
+@pytest.mark.usefixtures("without_report")
+def test_an_observed_location_is_predicted_as_it_was_observed(call):
+    write("lon,lat\n9.5,50.7\n8,50\n", "places.csv")
+    exact = ("--kernel", "1.0 * exponential(lengthscale=2.0)", *SHORT, "--out", "run")
+    assert call(predict("--at", "places.csv", *exact, file=table(*GOOD))).code == 0
+    found = pd.read_csv("run/predictions.csv")
+    assert found["mean"][1] == pytest.approx(10.0)
+    assert found["variance"][1] < 1e-9 < found["variance"][0]
 
 
 def test_infinite_values(refused):
@@ -113,6 +124,11 @@ def test_places_with_other_columns(refused):
 def test_places_with_text_where_the_stations_have_numbers(refused):
     write("lon,lat\neast,50\nwest,51\nnorth,52\n", "places.csv")
     refused(predict("--at", "places.csv"), "'lon'", "numbers")
+
+
+def test_places_that_are_not_on_the_earth_are_refused_before_learning(refused):
+    write("lon,lat\n9,50\n9,150\n", "places.csv")
+    refused(predict("--at", "places.csv", "--metric", "geographic"), "the locations", "not on the earth")
 
 
 def test_angles_outside_the_period_suggest_one(refused):
@@ -198,6 +214,11 @@ def test_options_that_are_not_known_or_too_small(refused):
     refused(predict("--holdout", "0.2", "--time-limit", "soon"), "10m")
     refused(predict("--holdout", "0.2", "--noise", "learn"), "'learned'")
     refused(predict("--holdout", "0.2", "--noise", "-3"), "above 0")
+    refused(predict("--holdout", "0.2", "--precision", "sparse"), "'sparse' is not known: did you mean")
+    refused(predict("--holdout", "0.2", "--neighbors", "0"), "--neighbors is 0", "give 1 or more")
+    refused(predict("--holdout", "0.2", "--drift", "auto"), "The choices are constant, mean.")
+    refused(predict("--holdout", "0.2", "--parameter-draws", "0"), "--parameter-draws is 0")
+    refused(["predict", "stations.csv", "--angle", "dir", "--grid", "5x5"], "--inputs is missing", "lon,lat")
     refused(["predct"], "'predict'")
 
 
@@ -212,11 +233,11 @@ def test_a_column_of_noise_that_is_none(refused):
 def late_error(monkeypatch):
     """An error when the request is on disk already."""
 
-    def sample(work, limits):
+    def learn(work, limits):
         assert work.folder.request.exists()
         raise InputError("the sampler does not like it.")
 
-    monkeypatch.setattr("vmqp.cli.work.Work.sample", sample)
+    monkeypatch.setattr("vmqp.cli.work.Work.learn", learn)
 
 
 @pytest.mark.usefixtures("late_error")

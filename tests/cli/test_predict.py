@@ -18,6 +18,7 @@ def test_a_run_leaves_its_files_and_exits_with_0(finished):
         "request.json",
         "data.csv",
         "places.csv",
+        "model.nc",
         "predictions.csv",
         "posterior.nc",
         "report.html",
@@ -63,8 +64,9 @@ def test_the_request_holds_options_digest_and_command(finished):
     request = Request.from_text((finished / "request.json").read_text(encoding="utf-8"), "request.json")
     assert request.command[:2] == ["vmqp", "predict"]
     assert request.command[-1] == str(finished)
-    assert request.given["holdout"] == "0.2"
-    assert (request.draws, request.drift, request.noise.kind) == (20_000, "constant", "none")
+    assert request.predicting.task == "holdout"
+    learning = request.learning
+    assert (learning.draws, learning.drift, learning.noise.kind) == (20_000, None, "none")
     frame = vmqp.tables.read_file(finished.parent / "stations.csv")
     assert request.source["data"] == {
         "file": str(finished.parent / "stations.csv"),
@@ -115,7 +117,7 @@ def test_rows_of_a_file_are_predicted_in_their_order_with_all_their_columns(call
 
 
 @pytest.mark.usefixtures("without_report")
-def test_a_grid_covers_the_box_of_the_stations_and_takes_the_other_drift(call):
+def test_a_grid_covers_the_box_of_the_stations(call):
     assert call(predict("--grid", "6x5", "--kernel", FIXED, *TINY)).code == 0
     table = pd.read_csv("stations-run/predictions.csv")
     stations = pd.read_csv("stations.csv").dropna()
@@ -125,7 +127,7 @@ def test_a_grid_covers_the_box_of_the_stations_and_takes_the_other_drift(call):
     for name in ("lon", "lat"):
         assert (table[name].min(), table[name].max()) == (stations[name].min(), stations[name].max())
     attributes = vmqp.load("stations-run/posterior.nc").attributes
-    assert attributes["drift"] == "mean"  # 30 places, 21 stations
+    assert attributes["drift"] == "mean"
 
 
 @pytest.mark.usefixtures("without_report")
@@ -151,7 +153,7 @@ def test_a_column_of_noise_and_a_column_of_text(call):
     post = vmqp.load("stations-run/posterior.nc")
     assert post.categories == {2: ("no", "yes")}
     held = pd.read_csv("stations-run/predictions.csv")
-    np.testing.assert_array_equal(post.to_datatree()["constant_data"]["noise_new"], held["chi"])
+    np.testing.assert_array_equal(post.to_datatree()["predictions_constant_data"]["noise"], held["chi"])
 
 
 @pytest.mark.usefixtures("without_report")
@@ -167,13 +169,13 @@ def test_a_result_that_cannot_be_trusted_exits_with_3_and_says_what_to_do(call):
 
 
 @pytest.mark.usefixtures("without_report")
-def test_many_places_beside_few_observations_are_named_as_a_reason(call):
-    short = ("--chains", "2", "--warmup", "50", "--draws", "50")
+def test_many_locations_that_are_learned_with_few_observations_are_named_as_a_reason(call):
+    short = ("--chains", "2", "--warmup", "50", "--draws", "50", "--transductive")
     many = call(predict("--grid", "9x8", *short, "--out", "many"))
     few = call(predict("--grid", "2x2", *short, "--out", "few"))
     assert (many.code, few.code) == (3, 3)
-    assert "Fewer places may do too: 72 are many beside" in " ".join(many.out.split())
-    assert "Fewer places" not in few.out
+    assert "Fewer locations may do too: 72 are many beside" in " ".join(many.out.split())
+    assert "Fewer locations" not in few.out
 
 
 @pytest.mark.usefixtures("without_report")
@@ -188,8 +190,8 @@ def test_a_time_limit_before_the_first_draw_keeps_the_run_for_resume(call):
 def test_help_lists_what_works_and_has_an_example_each(call):
     assert call(["--version"]).out == f"vmqp {vmqp.__version__}\n"
     listed = call([]).out
-    assert all(name in listed for name in ("predict", "resume", "compare", "paper", "demo"))
-    for command in ("predict", "resume", "compare", "paper"):
+    assert all(name in listed for name in ("fit", "predict", "resume", "compare", "paper", "demo"))
+    for command in ("fit", "predict", "resume", "compare", "paper"):
         answer = call([command, "--help"])
         assert answer.code == 0
-        assert "Example: vmqp" in answer.out
+        assert "Example: vmqp" in answer.out or "Examples: vmqp" in answer.out

@@ -146,7 +146,7 @@ def test_a_directory_without_a_request_is_refused(call):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{", "[]", '{"program": "vmqp", "format": 1}', '{"format": 1}', "\udcff"]
+    "text", ["", "{", "[]", '{"program": "vmqp", "format": 2}', '{"format": 2}', "\udcff"]
 )
 def test_a_damaged_or_foreign_request_is_refused(call, copied, text):
     (copied / "request.json").write_bytes(text.encode("utf-8", "surrogateescape"))
@@ -155,25 +155,44 @@ def test_a_damaged_or_foreign_request_is_refused(call, copied, text):
 
 def test_a_request_of_another_format_is_refused(call, copied):
     path = copied / "request.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"format": 2, "version": "9.9"}))
-    refuse(call, copied, "format 2", "9.9")
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"format": 9, "version": "9.9"}))
+    refuse(call, copied, "format 9", "9.9")
+
+
+def test_a_request_of_the_first_edition_is_refused(call, copied):
+    """Its draws hold the new locations too: they are not those of a model that predicts one at a time."""
+    path = copied / "request.json"
+    new = json.loads(path.read_text())
+    flat = new["learning"] | new["predicting"] | {"inputs": new["inputs"], "memory": None, "given": {}}
+    path.write_text(json.dumps({"program": "vmqp", "format": 1, **flat, "version": "0.1.0"}))
+    words = ("has format 1, written by vmqp '0.1.0'", "reads format 2", "with the version that wrote it")
+    refuse(call, copied, *words)
 
 
 @pytest.mark.parametrize(
-    ("part", "value"),
+    ("section", "part", "value"),
     [
-        ("seed", True),
-        ("seed", "1"),
-        ("inputs", {}),
-        ("inputs", {"lon": "date"}),
-        ("noise", {}),
-        ("source", {}),
+        ("learning", "seed", True),
+        ("learning", "seed", "1"),
+        ("learning", "time_limit", "soon"),
+        ("learning", "noise", {}),
+        ("learning", "noise", {"kind": "fixed", "value": "much", "column": None}),
+        ("predicting", "compass", 1),
+        ("", "inputs", {}),
+        ("", "inputs", {"lon": "date"}),
+        ("", "notes", [1]),
+        ("", "learning", "all"),
     ],
 )
-def test_a_request_with_a_wrong_part_is_refused(call, copied, part, value):
+def test_a_request_with_a_wrong_part_is_refused(call, copied, section, part, value):
     path = copied / "request.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {part: value}))
-    refuse(call, copied, f"'{part}'")
+    request = json.loads(path.read_text())
+    (request[section] if section else request)[part] = value
+    path.write_text(json.dumps(request))
+    refuse(call, copied, f"its '{part}' is")
+    del (request[section] if section else request)[part]
+    path.write_text(json.dumps(request))
+    refuse(call, copied, f"its '{part}' is None")
 
 
 @pytest.mark.parametrize("name", ["data.csv", "places.csv"])

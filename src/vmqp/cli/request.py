@@ -18,10 +18,14 @@ FORMAT = 2
 _PROGRAM = "vmqp"
 # What may differ between two requests of the same result.
 _ASIDE = {"command", "created", "version", "source", "engine", "time_limit", "title", "compass"}
-_KINDS = {"none": (NoneType, NoneType), "learned": (NoneType, NoneType)} | {
+# Of each kind of noise: what its value and its column are.
+_KINDS: dict[str, tuple[Any, Any]] = {
+    "none": (NoneType, NoneType),
+    "learned": (NoneType, NoneType),
     "fixed": (float, NoneType),
     "column": (NoneType, str),
 }
+_WRITTEN_AS: dict[Any, Any] = {float: (int, float)}  # JSON has one kind of number
 _Part = TypeVar("_Part")
 
 
@@ -36,7 +40,7 @@ class Noise:
 
 @dataclass(frozen=True)
 class Learning:
-    """What is learned, from ``data.csv``; no option is left to be decided, but those that do not change the draws.
+    """What is learned, from ``data.csv``.
 
     Parameters
     ----------
@@ -194,12 +198,11 @@ def _fits(value: Any, hint: Any) -> bool:
         return any(_fits(value, part) for part in get_args(hint))
     if origin is list:
         return isinstance(value, list) and all(isinstance(item, str) for item in value)
-    if origin is dict or hasattr(hint, "__dataclass_fields__"):
+    if origin is dict or is_dataclass(hint):
         return isinstance(value, dict)
     if isinstance(value, bool):
         return hint is bool
-    kinds: Any = int | float if hint is float else hint
-    return isinstance(value, kinds)
+    return isinstance(value, _WRITTEN_AS.get(hint, hint))
 
 
 def _makes_sense(part: str, value: Any) -> bool:
