@@ -40,7 +40,12 @@ def problems() -> Iterator[tuple[str, pd.DataFrame, np.ndarray, dict[str, Any]]]
     yield "ndbc", buoys[["LON", "LAT"]], buoys["WDIR"].to_numpy() % 360.0, {"metric": "geographic"}
     hoppers = pd.read_csv(DATA / "sandhoppers.csv").dropna(subset=["azim", "temp", "humid"])
     hoppers = hoppers.sample(ROWS, random_state=0)
-    yield "sandhoppers", hoppers[["azim", "temp", "humid"]], np.degrees(hoppers["angle"].to_numpy()) % 360.0, {}
+    yield (
+        "sandhoppers",
+        hoppers[["azim", "temp", "humid"]],
+        np.degrees(hoppers["angle"].to_numpy()) % 360.0,
+        {},
+    )
 
 
 def splits(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -106,7 +111,11 @@ def main(seeds: tuple[int, ...] = SEEDS) -> None:
     rows: list[dict[str, Any]] = []
     for row in fits(seeds):
         rows.append(row)
-        print(f"  {row['data']}, {row['mode']}, split {row['seed']}: CRPS {row['crps']:.4f}", file=sys.stderr, flush=True)
+        print(
+            f"  {row['data']}, {row['mode']}, split {row['seed']}: CRPS {row['crps']:.4f}",
+            file=sys.stderr,
+            flush=True,
+        )
     table = pd.DataFrame(rows)
     print(f"\nAccuracy, means over {len(seeds)} splits; the worst split's CRPS in the last column")
     grouped = table.groupby(["data", "mode"], sort=False)

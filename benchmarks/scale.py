@@ -29,8 +29,8 @@ from benchmarks.sweep import best_time
 from vmqp import kernels
 from vmqp.kernels.inputs import Inputs
 from vmqp.learning.factorisation import RootedFactorisation
-from vmqp.maps.task import kriging
 from vmqp.precision import KernelOnGraph, VecchiaPrecision
+from vmqp.regression.simulate import kriging_start
 from vmqp.sampling import Target, make_target, seed_streams
 from vmqp.sampling.angle import angles_of
 from vmqp.sampling.heatbath import HeatBath, sweeps
@@ -178,7 +178,7 @@ def show_mixing() -> None:
     for d, where, steps, longest in MIXING:
         target, rng = smooth_problem(d, where), seed_streams(1, 1)
         hybrid, local = Hybrid(target), HeatBath(target)
-        start = np.arctan2(*kriging(hybrid)[::-1])[None]
+        start = np.arctan2(*kriging_start(hybrid)[::-1])[None]
         state = hybrid.tune(rng, hybrid.init(rng, start), WARMUP, 2)
         state = hybrid.freeze(rng, state) if d <= PROBED else hybrid.warm_up(rng, state, 0)
         better = mixing(hybrid, rng, state, steps, longest)

@@ -13,7 +13,7 @@ from vmqp.circle import TWO_PI, wrap
 from vmqp.posterior import mixture
 from vmqp.posterior.components import ProjectedNormal, VonMises, WrappedNormal
 
-SETS, COUNT = 40, 200_000
+SETS, COUNT = 41, 41 * 4900
 LIMIT = 6.0
 
 

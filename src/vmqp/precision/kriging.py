@@ -42,6 +42,7 @@ _FLOOR = float(
 _CHUNK = 1 << 17  # covariances of a chunk: they stay in the cache of a core
 _LARGE_CHUNK = 1 << 23  # where factors are not kept: a factorization serves more locations
 _KEPT = 400e6  # bytes of factors
+_FEW = 64  # blocks of neighbors up to which one thread does
 _PARALLEL = 4096  # blocks of neighbors from which several threads pay
 
 
@@ -201,7 +202,7 @@ class Kriging:
             numbers = self._numbers
             width = max(1, min(m, _PARALLEL // self.sets if self.workers > 1 else m))
             parts = [(slice(i, i + width), slice(None)) for i in range(0, m, width)]
-            if m == 1 and self.workers > 1 and self.sets >= 32:  # a single query: over sets of parameters
+            if m == 1 and self.workers > 1 and self.sets > _FEW:  # a single query: over sets of parameters
                 step = -(-self.sets // self.workers)
                 parts = [(slice(0, 1), slice(s, s + step)) for s in range(0, self.sets, step)]
 

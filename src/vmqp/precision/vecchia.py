@@ -263,19 +263,28 @@ def vecchia_column(own, count, slots, lower, mean, values, floor):  # type: igno
 
     With a positive `floor`, the conditional variance of the last row is at least this fraction of its variance.
     """
+    first = 0
     for a in range(count + 1):
-        first = a * (a + 1) // 2
         for b in range(a + 1):
-            value = own[first + b]
-            for c in range(b):
-                value -= lower[a, c] * lower[b, c]
-            if b < a:
-                lower[a, b] = value * mean[b]  # the reciprocal of the pivot, for now
-            elif value > _SMALLEST * own[first + a] or (floor > 0.0 and a == count):
-                lower[a, a] = math.sqrt(max(value, floor * own[first + a]))
-                mean[a] = 1.0 / lower[a, a]
-            else:
-                return False
+            lower[a, b] = own[first + b]
+        first += a + 1
+    column = mean  # the column of the factor that is done, in one piece, so that the inner loop runs over both rows
+    for c in range(count + 1):
+        pivot, own_variance = lower[c, c], own[c * (c + 3) // 2]
+        if not (pivot > _SMALLEST * own_variance or (floor > 0.0 and c == count)):
+            return False
+        lower[c, c] = math.sqrt(max(pivot, floor * own_variance))
+        inverse = 1.0 / lower[c, c]
+        for a in range(c + 1, count + 1):
+            lower[a, c] *= inverse
+            column[a] = lower[a, c]
+        for a in range(c + 1, count + 1):
+            factor = column[a]
+            row = lower[a]
+            for b in range(c + 1, a + 1):
+                row[b] -= factor * column[b]
+    for a in range(count + 1):
+        mean[a] = 1.0 / lower[a, a]
     root = mean[count]
     for a in range(count - 1, -1, -1):  # the conditional mean: b = L⁻ᵀ l
         value = lower[count, a]
