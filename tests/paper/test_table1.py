@@ -57,6 +57,12 @@ def test_noiseless_models_have_the_priors_of_the_paper(tmp_path):
         assert "Nugget" not in text
 
 
+def test_models_of_the_papers_process_are_transductive(tmp_path):
+    models = make_models(Setting(out=tmp_path), elevation=True)
+    own = [models[name] for name in ("vMQP Gaussian", "vMQP exponential", NUGGET, ELEVATION)]
+    assert [(model.transductive, model.drift) for model in own] == [(True, "constant")] * 4
+
+
 def test_agreement_names_the_wrapped_process_and_the_nugget():
     rows = [
         {"model": name, "test": share, "crps": value}

@@ -178,16 +178,16 @@ def _verdict(claims: dict[str, dict[str, float]], *, sound: bool, coarse: bool) 
     most = "; the distance to the nearest station matters most" if alone["distance"] > alone["all"] else ""
     doubt = "" if sound else ", and the chains do not agree yet"
     return (
-        f"{answer}: at equal distance from the stations the variance {_grows(joint)} where neighbors point in "
-        f"different directions, if all locations are drawn jointly, and {_grows(alone)} with one location at a time"
+        f"{answer}: at equal distance from the stations, where neighbors point in different directions, the variance "
+        f"{_grows(joint, 'if all locations are drawn jointly')}, and {_grows(alone, 'with one location at a time')}"
         f"{most}. The grid is {'coarser than the paper' if coarse else 'the paper'}'s{doubt}."
     )
 
 
-def _grows(claim: dict[str, float]) -> str:
+def _grows(claim: dict[str, float], when: str) -> str:
     clear, rising = (claim["near"] > 0 and claim["near_p"] < level for level in (0.01, 0.05))
     return (
-        f"{'grows' if clear else 'grows a little' if rising else 'does not grow'} (rank correlation "
+        f"{'grows' if clear else 'grows a little' if rising else 'does not grow'} {when} (rank correlation "
         f"{claim['near']:.2f}; {100 * claim['near_p']:.1f} % of all shifts of one map against the other have as much "
         "or more)"
     )
@@ -230,8 +230,8 @@ def _draw(wind: Wind, stations: Posterior, grid: FloatArray, maps: dict[str, Flo
     for ax in (left, *others):
         map_axes(ax, everywhere, _NAMES)
     _arrows(left, wind.places, wind.directions, f"learned from ({len(wind.places)})", "0.55", 0.0025)
-    _arrows(left, wind.new_places, wind.new_directions, "held out: observed", TRUTH, 0.005)
-    _arrows(left, wind.new_places, stations.mean, "held out: predicted mean", PREDICTED, 0.0032)
+    _arrows(left, wind.new_places, wind.new_directions, f"held out ({len(wind.new_places)})", TRUTH, 0.005)
+    _arrows(left, wind.new_places, stations.mean, "predicted mean", PREDICTED, 0.0032)
     legend_above(left)
     left.set_title(f"Where the wind goes to ({wind.source})")
 
@@ -242,6 +242,7 @@ def _draw(wind: Wind, stations: Posterior, grid: FloatArray, maps: dict[str, Flo
         mark_places(ax, wind.places, f"learned from ({len(wind.places)})")
         legend_above(ax)
         ax.set_title(f"Circular variance, {name}")
+        ax.set(xlim=left.get_xlim(), ylim=left.get_ylim(), ylabel="")
     label = "circular variance (0: certain, 1: any direction)"
     figure.colorbar(coloured, ax=others, label=label, shrink=0.8)
     return figure
