@@ -1,23 +1,28 @@
-"""Cases of `plain_cases`: learning, the peers, and sums of a map."""
+"""Cases of `plain_cases`: learning, the peers, joint draws, and predictions one location at a time."""
+
+from dataclasses import replace
 
 import numpy as np
 
 from bridges import ends
 from learners import CASES as METHODS
 from learners import problem as dense_problem
-from map_tasks import make_task
+from simulations import make_task
 from sparse_problems import problem as sparse_problem
+from vmqp import kernels, priors
 from vmqp.learning import Learner, Method
 from vmqp.learning.bridging import AugmentedBridge, HeatBathBridge, cross
 from vmqp.learning.inner import energy_gradients
 from vmqp.learning.point import factorised
 from vmqp.learning.pseudolikelihood import maximise
 from vmqp.learning.variational import bessel_ratio, mean_field
-from vmqp.maps.totals import add_up
 from vmqp.peers import radii, stretch, windings
 from vmqp.peers.collapsed import find_frame
 from vmqp.peers.projected import ProjectedTask
 from vmqp.peers.wrapped import WrappedTask
+from vmqp.posterior import mixture
+from vmqp.posterior.components import ProjectedNormal, VonMises, WrappedNormal
+from vmqp.precision.kriging import Kriging
 from vmqp.sampling import seed_streams
 from vmqp.sampling.augmented import augmentation
 from vmqp.sampling.sampler import unit_vectors
@@ -180,6 +185,7 @@ def stretches():
 
 def peers():
     given = dense_problem(concentration=0.0)
+    given = replace(given, X=given.X[: given.n])
     found = walked("wrapped", WrappedTask(given, 0), 3)
     for scale in (0.5, 0.0):
         task = ProjectedTask(given, 0, mean_scale=2.0, stretch_scale=scale)
@@ -187,13 +193,62 @@ def peers():
     return found
 
 
-# Maps
+# Predictions
 
 
-def maps():
-    x, sums = unit_vectors(np.linspace(-3.0, 3.0, 5)[None]), np.ones((4, 5))
-    add_up(x, sums)
-    return {"sums": sums} | walked("map", make_task(side=2, neighbors=4))
+def joint_draws():
+    return walked("joint", make_task(side=2, neighbors=4))
+
+
+def kriging():
+    """Nearest neighbors by the program of a kernel, and by covariances of a function of the user's."""
+    rng = np.random.default_rng(6)
+    X, X_new, values = rng.normal(size=(9, 2)), rng.normal(size=(3, 2)), rng.normal(size=(2, 9, 2))
+    X_new[0] = X[4]
+    sets = {"lengthscale": np.array([0.8, 1.3]), "variance": np.array([1.0, 0.4])}
+    scale = priors.LogNormal(0, 1)
+    found = {}
+    for name, kernel in (
+        ("program", scale * kernels.Matern32(scale) + kernels.Nugget(0.1)),
+        ("without nugget", scale * kernels.Exponential(scale)),
+        ("function", kernels.Custom(near) + kernels.Nugget(0.1)),
+    ):
+        kriged = Kriging(kernel, X, values, sets, neighbors=4).at(X_new)
+        found |= {f"{name}, {part}": value for part, value in kriged._asdict().items()}
+    return found
+
+
+def near(a, b):
+    return np.exp(-np.abs(a - b).sum(axis=1))
+
+
+def mixtures():
+    """Tables that go round the circle and that do not, with one mode and two; ends of arcs that cross the cut."""
+    rng = np.random.default_rng(7)
+    turns = rng.normal(size=(6, 4)) * [0.1, 0.1, 0.5, 2.0] + [0.0, 3.1, 1.0, 2.0]
+    turns[:3, 1] -= 2.0
+    components = VonMises(turns, rng.uniform(0.5, 1.0, (6, 4)) * [400.0, 4000.0, 30.0, 1.0])
+    truth = np.array([0.05, -3.1, 4.0, 2.0])
+    return {
+        "half": mixture.shortest_arcs(components, 0.5),
+        "most": mixture.shortest_arcs(components, 0.99),
+        "cdf": mixture.cdf(components, np.stack([truth, truth + 2.0], axis=1)),
+        "arc score": mixture.arc_score(components, truth),
+    }
+
+
+def densities():
+    """Wrapped normal distributions, narrow and wide; projected ones, ahead of their mean, across and far behind it."""
+    angle = np.linspace(-3.0, 3.0, 7)[:, None]
+    wrapped = WrappedNormal(np.zeros((1, 6)), np.array([[1e-8, 0.1, 2.0, 3.5, 20.0, 300.0]]))
+    x, one = np.array([[0.0, 0.5, 3.0, 40.0, -8.0]]), np.ones((1, 5))
+    projected = ProjectedNormal(x, 0.3 * x, one, 0.2 * one, 0.5 * one)
+    return {
+        "wrapped": wrapped.log_density(angle),
+        "projected": projected.log_density(angle),
+        "moment, real": projected.moment().real,
+        "moment, imaginary": projected.moment().imag,
+    }
 
 
 CASES = {
@@ -210,6 +265,9 @@ CASES = {
         lengths,
         stretches,
         peers,
-        maps,
+        joint_draws,
+        kriging,
+        mixtures,
+        densities,
     )
 }

@@ -34,7 +34,7 @@ TRAJECTORIES = {
     "exchange",
     "exchange_by_bridges",
     "exchange_on_neighbours",
-    "maps",
+    "joint_draws",
 }
 FAULT = """
 import sys
