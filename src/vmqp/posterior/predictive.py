@@ -12,6 +12,8 @@ together, and with each draw the distribution of one angle given all others.
 import math
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from copy import copy
 from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
@@ -32,7 +34,7 @@ from vmqp.run.worker import one_blas_thread
 __all__ = ["ClosedForm", "JointDraws", "Predictive", "default_draws", "sizes_of", "values_of"]
 
 _BLOCK = 1_000_000  # components at a time
-_KEPT = 10_000_000  # components that are kept in memory, 16 bytes each
+_KEPT = 4_000_000  # components that are kept in memory; to make them takes 300 MB
 _PREDICTED, _MANY, _FEWER = (
     200,
     100_000,
@@ -140,19 +142,11 @@ class ClosedForm:
         return len(self.X_new)
 
     def elsewhere(self, X_new: FloatArray, noise_new: FloatArray | None = None) -> "ClosedForm":
-        """The same model at other locations; factorizations are shared."""
-        other = ClosedForm(
-            self._tree,
-            self._kernel,
-            X_new,
-            column_names=self._names,
-            parameter_draws=self._asked,
-            neighbors=self._neighbors,
-            noise_of_new=self._noisy,
-            noise_new=noise_new,
-        )
-        if other.kept == self.kept:
-            other.__dict__["kriging"] = self.kriging
+        """The same parameter draws at other locations; factorizations are shared."""
+        _ = self.kriging, self._parameters
+        other = copy(self)
+        other.X_new, other._noise_new, other.watch = X_new, noise_new, None
+        other.__dict__.pop("_all", None)
         return other
 
     @cached_property
@@ -166,7 +160,6 @@ class ClosedForm:
             self._parameters,
             column_names=self._names,
             neighbors=self._neighbors,
-            workers=machine.cores(),
         )
 
     @property
@@ -228,9 +221,9 @@ class ClosedForm:
             return np.full((self.sets, 1), float(values_of(self._tree, "constant_data", "noise")))
         return None
 
-    def _compute(self, rows: slice | npt.NDArray[np.intp]) -> Components:
-        with one_blas_thread():
-            found = self.kriging.at(self.X_new[rows])
+    def _compute(self, rows: slice | npt.NDArray[np.intp], workers: int) -> Components:
+        with one_blas_thread() if self.kriging.exact else nullcontext():
+            found = self.kriging.at(self.X_new[rows], workers)
         if self._model == "wrapped":
             mean = self._value("direction")
             return WrappedNormal(mean + found.mean[:, 0] - mean * found.ones, found.variance)
@@ -264,7 +257,7 @@ class ClosedForm:
 
     @cached_property
     def _all(self) -> Components | None:
-        return self._compute(slice(0, self.m)) if self.keeps else None
+        return self._compute(slice(0, self.m), machine.cores()) if self.keeps else None
 
     def as_data(self) -> dict[str, Any]:
         """Arrays of a file, beside the new locations."""
@@ -297,7 +290,10 @@ class ClosedForm:
 
     def components(self, rows: slice | npt.NDArray[np.intp], most: int | None = None) -> Components:
         """Components at some locations, for all draws that are used."""
-        return self._compute(rows) if self._all is None else self._all.at(rows)
+        if self._all is not None:
+            return self._all.at(rows)
+        # Where blocks fill the cores already, each is the work of one.
+        return self._compute(rows, 1 if len(self.blocks()) > 1 else machine.cores())
 
     def draws(self, rows: slice | npt.NDArray[np.intp]) -> FloatArray:
         """Draws of a new observation at some locations, independent between locations, (chains, draws, rows)."""
@@ -337,13 +333,8 @@ class ClosedForm:
         parts = self.blocks()
         if len(parts) == 1 or machine.cores() == 1:
             return self._watched(map(work, parts), len(parts))
-        if self._all is None:
-            self.kriging.workers = 1  # blocks already fill the cores
-        try:
-            with one_blas_thread(), ThreadPoolExecutor(machine.cores()) as pool:
-                return self._watched(pool.map(work, parts), len(parts))
-        finally:
-            self.kriging.workers = machine.cores()
+        with one_blas_thread(), ThreadPoolExecutor(machine.cores()) as pool:
+            return self._watched(pool.map(work, parts), len(parts))
 
     def _watched(self, results: Iterable[_Result], count: int) -> list[_Result]:
         found = []

@@ -75,8 +75,6 @@ class Kriging:
     neighbors : int, optional
         Condition on so many nearest locations; by default on all n up to `EXACT`, on `NEAREST` beyond. Any number from
         n up means all of them.
-    workers : int, default 1
-        Threads.
 
     Examples
     --------
@@ -96,9 +94,8 @@ class Kriging:
         *,
         column_names: Sequence[str] | None = None,
         neighbors: int | None = None,
-        workers: int = 1,
     ) -> None:
-        self.kernel, self.workers = kernel, workers
+        self.kernel = kernel
         self.inputs = Inputs.check(X, column_names)
         self.n = len(X)
         self.sets = len(values)
@@ -122,20 +119,20 @@ class Kriging:
         """Whether all observed locations are used."""
         return self.neighbors == self.n
 
-    def at(self, X_new: FloatArray) -> Kriged:
-        """Krige to new locations, (m, columns)."""
+    def at(self, X_new: FloatArray, workers: int = 1) -> Kriged:
+        """Krige to new locations, (m, columns), over so many threads."""
         m, q = len(X_new), self._values.shape[2]
         mean, variance = np.empty((self.sets, q, m)), np.empty((self.sets, m))
         if self.exact:
             size = max(16, (_CHUNK if self._keeps else _LARGE_CHUNK) // self.n)
             for first in range(0, m, size):
                 part = slice(first, min(first + size, m))
-                self._dense(X_new[part], mean[:, :, part], variance[:, part])
+                self._dense(X_new[part], mean[:, :, part], variance[:, part], workers)
         else:
             size = max(1, 4_000_000 // (self.inputs.X.shape[1] + self.neighbors))
             for first in range(0, m, size):
                 part = slice(first, min(first + size, m))
-                self._nearest(X_new[part], mean[:, :, part], variance[:, part])
+                self._nearest(X_new[part], mean[:, :, part], variance[:, part], workers)
         return Kriged(mean[:, :-1], mean[:, -1], variance)
 
     @property
@@ -171,7 +168,7 @@ class Kriging:
             self._factors[s] = found
         return found
 
-    def _dense(self, X_new: FloatArray, mean: FloatArray, variance: FloatArray) -> None:
+    def _dense(self, X_new: FloatArray, mean: FloatArray, variance: FloatArray, workers: int) -> None:
         n, m = self.n, len(X_new)
         inputs = Inputs(np.concatenate([self.inputs.X, X_new]), self.inputs.names)
         new = n + np.arange(m, dtype=np.intp)
@@ -188,22 +185,22 @@ class Kriging:
             root = product[:n]
             np.maximum(total - np.einsum("ij,ij->j", root, root), _FLOOR * total, out=variance[s])
 
-        self._spread(work, self.sets)
+        _spread(work, self.sets, workers)
 
-    def _nearest(self, X_new: FloatArray, mean: FloatArray, variance: FloatArray) -> None:
+    def _nearest(self, X_new: FloatArray, mean: FloatArray, variance: FloatArray, workers: int) -> None:
         n, m, k = self.n, len(X_new), self.neighbors
         inputs = Inputs(np.concatenate([self.inputs.X, X_new]), self.inputs.names)
         points = embed(self.kernel, inputs, self._middle, scaled_by=n)
-        _, near = cKDTree(points[:n]).query(points[n:], k=range(1, k + 1), workers=self.workers)
+        _, near = cKDTree(points[:n]).query(points[n:], k=range(1, k + 1), workers=workers)
         near = np.ascontiguousarray(near, dtype=np.int64)
         good = np.ones(self.sets, dtype=np.bool_)
         program = compile_kernel(self.kernel, inputs)
         if program is not None:
             numbers = self._numbers
-            width = max(1, min(m, _PARALLEL // self.sets if self.workers > 1 else m))
+            width = max(1, min(m, _PARALLEL // self.sets if workers > 1 else m))
             parts = [(slice(i, i + width), slice(None)) for i in range(0, m, width)]
-            if m == 1 and self.workers > 1 and self.sets > _FEW:  # a single query: over sets of parameters
-                step = -(-self.sets // self.workers)
+            if m == 1 and workers > 1 and self.sets > _FEW:  # a single query: over sets of parameters
+                step = -(-self.sets // workers)
                 parts = [(slice(0, 1), slice(s, s + step)) for s in range(0, self.sets, step)]
 
             def work(part: int) -> None:
@@ -221,7 +218,7 @@ class Kriging:
                     good[sets],
                 )
 
-            self._spread(work, len(parts))
+            _spread(work, len(parts), workers)
         else:  # a function of the user's: covariances of all blocks by NumPy
             rows, cols = np.tril_indices(k + 1)
             size = max(1, (1 << 21) // len(rows))
@@ -245,14 +242,15 @@ class Kriging:
     def _numbers(self) -> FloatArray:
         return np.array([numbers_for(self.kernel, self.inputs, parameters) for parameters in self._flat])
 
-    def _spread(self, work: Callable[[int], None], count: int) -> None:
-        """Do the parts of a work, over threads where there are several."""
-        if self.workers > 1 and count > 1:
-            with ThreadPoolExecutor(min(self.workers, count)) as pool:
-                list(pool.map(work, range(count)))
-        else:
-            for part in range(count):
-                work(part)
+
+def _spread(work: Callable[[int], None], count: int, workers: int) -> None:
+    """Do the parts of a work, over threads where there are several."""
+    if workers > 1 and count > 1:
+        with ThreadPoolExecutor(min(workers, count)) as pool:
+            list(pool.map(work, range(count)))
+    else:
+        for part in range(count):
+            work(part)
 
 
 @njit(cache=True, nogil=True)

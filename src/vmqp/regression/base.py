@@ -20,7 +20,7 @@ from vmqp.errors import ConvergenceWarning, InputError, caller_level
 from vmqp.posterior import LeaveOneOut, Posterior, Verdict
 from vmqp.posterior.diagnostics import diagnose, judge, parameters_in
 from vmqp.posterior.loo import leave_one_out
-from vmqp.posterior.predictive import ClosedForm
+from vmqp.posterior.predictive import ClosedForm, default_draws
 from vmqp.posterior.saving import write_tree
 from vmqp.posterior.summary import summarise
 from vmqp.precision.kriging import EXACT, NEAREST
@@ -161,23 +161,21 @@ class PosteriorRegressor(RegressorMixin, BaseEstimator, ABC):
     def _predicted(self, learned: Learned, new: Table) -> Posterior:
         n, facts = len(self.data_.radians), learned.facts
         noise_new = self._noise_new(len(new.values))
-        predictive = ClosedForm(
-            learned.tree,
-            learned.kernel,
-            new.values,
-            column_names=facts.names,
-            parameter_draws=self._asked_draws(),
-            neighbors=self._neighbors_of_new(n),
-            noise_of_new=facts.noise_of_new if noise_new is None else "given",
-            noise_new=noise_new,
-        )
-        key = predictive.kept, predictive._neighbors
-        if key in self._memory:
-            predictive.__dict__["kriging"] = self._memory[key]
-        else:
-            self._memory[key] = predictive.kriging
-        own = facts.with_new(new, predictive._noisy)
-        return Posterior(learned.tree, own, predictive)
+        asked, neighbors = self._asked_draws(), self._neighbors_of_new(n)
+        noisy = facts.noise_of_new if noise_new is None else "given"
+        key = asked or default_draws(len(new.values)), neighbors, noisy
+        if key not in self._memory:
+            self._memory[key] = ClosedForm(
+                learned.tree,
+                learned.kernel,
+                new.values,
+                column_names=facts.names,
+                parameter_draws=asked,
+                neighbors=neighbors,
+                noise_of_new=noisy,
+            )
+        predictive = self._memory[key].elsewhere(new.values, noise_new)
+        return Posterior(learned.tree, facts.with_new(new, noisy), predictive)
 
     def _asked_draws(self) -> int | None:
         asked = self.parameter_draws
