@@ -22,13 +22,13 @@ THERE = {"wrapped": ("8 to 23", 60), "projected": ("0.03 to 0.1", 10)}
 
 
 def tasks() -> dict[str, PeerTask]:
-    places, directions, _ = stations()
-    new = np.random.RandomState(18).choice(260, 52, replace=False)
-    old = np.setdiff1d(np.arange(260), new)
+    locations, directions, _ = stations()
+    left_out = np.random.RandomState(18).choice(260, 52, replace=False)
+    rows = np.setdiff1d(np.arange(260), left_out)
     shape = kernels.Exponential(priors.Squared(priors.HalfNormal(1.0)))
 
     def problem(kernel: kernels.Kernel):
-        return make_problem(places[old], directions[old], places[new], kernel=kernel, concentration=0.0)
+        return make_problem(locations[rows], directions[rows], kernel=kernel, concentration=0.0)
 
     return {
         "wrapped": WrappedTask(problem(priors.HalfNormal(1.0) * shape), WARMUP),
@@ -37,7 +37,7 @@ def tasks() -> dict[str, PeerTask]:
 
 
 def main() -> None:
-    print(f"\nPeers: wind directions at 208 stations, 52 new places, one core, one chain of {DRAWS:,} draws")
+    print(f"\nPeers: wind directions at 208 stations, one core, one chain of {DRAWS:,} draws")
     print("              iteration  ESS/iter. of the worst     ESS/s  wanted  CircSpaceTime")
     for name, task in tasks().items():
         state, _ = task.advance(task.start(seed=1, chain=0), WARMUP)

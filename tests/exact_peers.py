@@ -1,10 +1,10 @@
-"""What the wrapped and the projected process say exactly of two or three angles, and draws from their joint laws.
+"""What the wrapped and the projected process say exactly of two or three angles, and draws of parameters and data.
 
-None of it uses the formulas of `vmqp.peers`. The wrapped process is taken by differences to the first place: these are
-normal with the covariance D K Dᵀ, whatever the mean. The projected process is taken by the covariance of all parts of
-all vectors with the mean in it, K ⊗ T + s² 1 ⊗ I; of its radii the length is integrated in closed form and the way on
-the sphere by Gauss and Legendre's rule. Parameters stand on regular grids: for smooth integrands that have died out at
-both ends the trapezoidal rule is exact to far more digits than are tested.
+None of it uses the formulas of `vmqp.peers`. The wrapped process is taken by differences to the first location: these
+are normal with the covariance D K Dᵀ, whatever the mean. The projected process is taken by the covariance of all parts
+of all vectors with the mean in it, K ⊗ T + s² 1 ⊗ I; of its radii the length is integrated in closed form and the way
+on the sphere by Gauss and Legendre's rule. Parameters stand on regular grids: for smooth integrands that have died out
+at both ends the trapezoidal rule is exact to far more digits than are tested.
 """
 
 import copy
@@ -17,7 +17,7 @@ from scipy import stats
 from calibration import with_observed
 from vmqp import kernels
 from vmqp.learning import make_problem
-from vmqp.peers.places import Places
+from vmqp.peers.locations import NewLocations
 from vmqp.peers.projected import ProjectedTask
 from vmqp.peers.proposer import start_proposer
 from vmqp.peers.wrapped import WrappedTask
@@ -30,11 +30,11 @@ TWO_PI = 2.0 * np.pi
 
 
 def wrapped_point(K, observed, window=6):
-    """At one kernel matrix of n ≤ 3 observed places and a new one: log p(θ), E e^{iμ} and E e^{iθ*}, given θ."""
+    """At one kernel matrix of n ≤ 3 observed locations and a new one: log p(θ), E e^{iμ} and E e^{iθ*}, given θ."""
     n = len(observed)
     every = list(itertools.product(range(-window, window + 1), repeat=n - 1))
     cells = np.array(every).reshape(len(every), n - 1)
-    D = np.concatenate([-np.ones((n, 1)), np.eye(n)], axis=1)  # of the places 1, …, n − 1 and the new one
+    D = np.concatenate([-np.ones((n, 1)), np.eye(n)], axis=1)  # of the locations 1, …, n − 1 and the new one
     C = D @ K @ D.T
     own, across, last = C[:-1, :-1], C[-1, :-1], C[-1, -1]
     gaps = observed[1:] - observed[0] + TWO_PI * cells
@@ -62,7 +62,7 @@ def matrix_of(e):
 
 
 def covariance_of_parts(K, e, mean_scale):
-    """Of all parts of all vectors, (..., 2d, 2d), place by place."""
+    """Of all parts of all vectors, (..., 2d, 2d), location by location."""
     T, d = matrix_of(e), K.shape[-1]
     whole = np.einsum("...ij,...ab->...iajb", K, T)
     whole = whole + mean_scale**2 * np.einsum("ij,ab->iajb", np.ones((d, d)), np.eye(2))
@@ -133,10 +133,10 @@ def _all(single, vectors):
     return np.concatenate([pairs, (single[:, :, None] * vectors[:, None]).reshape(len(single), -1)], axis=1)
 
 
-def statistics(z, *angles):
-    """Of draws: parameters (draws, p) standardised by their prior, and angles (draws,)."""
-    vectors = [part for angle in angles for part in (np.cos(angle), np.sin(angle))]
-    return _all(_single(z), np.stack(vectors, axis=1))
+def statistics(z, *vectors):
+    """Of draws: parameters (draws, p) standardised by their prior, and complex unit vectors or their means (draws,)."""
+    parts = [part for e in vectors for part in (e.real, e.imag)]
+    return _all(_single(z), np.stack(parts, axis=1))
 
 
 def standardised(problem, parameters, stretch_scale=0.0):
@@ -192,54 +192,68 @@ def projected_posterior(problem, mean_scale, stretch_scale, points=19, reach=5.5
     return PeerPosterior(axes, np.reshape(logs, shape), [np.reshape(directions, shape)])
 
 
-# Draws from the joint law of parameters, latent variables and data
+# Draws of parameters, latent variables and data
 
 WIDTH = 0.9
-PLACES = np.array([0.0, 1.0, 1.6, 3.0, 4.2, 4.8, 6.5, 2.2, 5.5])[:, None]  # the last two are the new ones
+LOCATIONS = np.array([0.0, 1.0, 1.6, 3.0, 4.2, 4.8, 6.5, 2.2, 5.5])[:, None]  # the last two are the new ones
 N = 7
 ITERATION = 1000  # beyond the warm-up: leaps are made, and nothing adapts
 
 
 LEVELS = {"wrapped": 2.2, "narrow": 0.0}
 """Of the log variance of a wrapped process: with the first the windings are open, with the second mostly known."""
-
-
-def wrapped_problem(observed, level):
-    kernel = LogNormal(level, WIDTH) * kernels.Exponential(LogNormal(0.5, WIDTH))
-    kernel = kernel + kernels.Nugget(LogNormal(-1.5, WIDTH))
-    return make_problem(PLACES[:N], observed, PLACES[N:], kernel=kernel, concentration=0.0)
-
-
-def projected_problem(observed):
-    kernel = 1.0 * kernels.Exponential(LogNormal(0.5, WIDTH)) + kernels.Nugget(LogNormal(-1.5, WIDTH))
-    return make_problem(PLACES[:N], observed, PLACES[N:], kernel=kernel, concentration=0.0)
-
-
 SCALES = {"mean_scale": 1.2, "stretch_scale": 0.5}
+
+
+def kernel_of(process):
+    variance = LogNormal(LEVELS[process], WIDTH) if process in LEVELS else 1.0
+    return variance * kernels.Exponential(LogNormal(0.5, WIDTH)) + kernels.Nugget(LogNormal(-1.5, WIDTH))
+
+
+def observed_problem(process, observed):
+    return make_problem(LOCATIONS[:N], observed, kernel=kernel_of(process), concentration=0.0)
 
 
 @functools.cache
 def _task(process):
-    """With the geometry of its places, which is the same for all data."""
-    zeros = np.zeros(N)
+    """With the geometry of its locations, which is the same for all data."""
+    problem = observed_problem(process, np.zeros(N))
     if process in LEVELS:
-        task = WrappedTask(wrapped_problem(zeros, LEVELS[process]), ITERATION)
-    else:
-        task = ProjectedTask(projected_problem(zeros), ITERATION, **SCALES)
-    values = {name: prior.typical() for name, prior in task.problem.bound.parameters.items()}
-    task.places.conditional(values, task.places.factor(values).L)
-    assert task.places.nearness.shape == (N, N)
-    return task
+        task = WrappedTask(problem, ITERATION)
+        assert task.nearness.shape == (N, N)
+        return task
+    return ProjectedTask(problem, ITERATION, **SCALES)
+
+
+@functools.cache
+def _whole(process):
+    """The kernel at all locations."""
+    return kernel_of(process).bind(LOCATIONS)
 
 
 def _task_of(process, observed):
-    kept = _task(process)
-    task = copy.copy(kept)
-    task.problem = with_observed(kept.problem, observed)
-    task.places = Places(task.problem)
-    own = {name: value for name, value in vars(kept.places).items() if name != "problem"}
-    vars(task.places).update(own | {"observed": with_observed(kept.places.observed, observed)})
+    task = copy.copy(_task(process))
+    if process in LEVELS:
+        task.nearness = _task(process).nearness  # a copy leaves it to the worker
+    task.problem = with_observed(task.problem, observed)
     return task
+
+
+def new_angles(task, chunk, rng):
+    """Of the new locations together at each draw of a chunk, (draws, 2)."""
+    latent = chunk.pointwise[f"latent/{task.latent}"]
+    return joint_angles(task, chunk.parameters, latent, LOCATIONS[N:], rng)
+
+
+def joint_angles(task, parameters, latents, X_new, rng):
+    """Of some new locations together at each draw, (draws, m)."""
+    new = NewLocations(task.problem, X_new)
+    found = []
+    for i, latent in enumerate(latents.astype(float)):
+        values = {name: float(column[i]) for name, column in parameters.items()}
+        given = new.given({name: values[name] for name in task.problem.exchanged})
+        found.append(task.joint(values, latent, given, rng)[0])
+    return np.array(found)
 
 
 def _parameters(problem, rng):
@@ -266,7 +280,7 @@ def draw_wrapped(rng, share=1.0, process="wrapped"):
     """A problem, the true parameters and angles, and the latent variables; `share` of the variance is a fault."""
     problem = _task(process).problem
     values = _parameters(problem, rng)
-    L = np.linalg.cholesky(share * problem.bound.covariance(values))
+    L = np.linalg.cholesky(share * _whole(process).covariance(values))
     direction = rng.uniform(-np.pi, np.pi)
     y = direction + L @ rng.standard_normal(len(L))
     task = _task_of(process, _angle(y[:N]))
@@ -278,7 +292,7 @@ def draw_wrapped(rng, share=1.0, process="wrapped"):
 def draw_projected(rng, share=1.0):
     problem = _task("projected").problem
     values = _parameters(problem, rng)
-    L = np.linalg.cholesky(share * problem.bound.covariance(values))
+    L = np.linalg.cholesky(share * _whole("projected").covariance(values))
     e = SCALES["stretch_scale"] * rng.standard_normal(2)
     mean = SCALES["mean_scale"] * rng.standard_normal(2)
     z = mean + L @ rng.standard_normal((len(L), 2)) @ np.linalg.cholesky(matrix_of(e)).T

@@ -78,7 +78,7 @@ def wrapped_normal(angle: ArrayLike, mean: ArrayLike, variance: ArrayLike) -> Fl
     """
     shape, given = _flat(angle, mean, variance)
     found = np.empty(given[0].size)
-    _each_wrapped(*given, found)
+    _each_wrapped(*given, found)  # type: ignore[call-arg]
     return found.reshape(shape)
 
 
@@ -127,7 +127,7 @@ def projected_normal(
     """
     shape, given = _flat(angle, x, y, xx, xy, yy)
     found = np.empty(given[0].size)
-    _each_projected(*given, found)
+    _each_projected(*given, found)  # type: ignore[call-arg]
     return found.reshape(shape)
 
 
@@ -178,5 +178,5 @@ def projected_moment(
     """
     shape, given = _flat(x, y, xx, xy, yy)
     found = np.empty(given[0].size, dtype=np.complex128)
-    _each_moment(*given, found)
+    _each_moment(*given, found)  # type: ignore[call-arg]
     return found.reshape(shape)

@@ -1,4 +1,4 @@
-"""The projected process: the law of its radii and parameters, a kept draw, rotations, and chains that are cut anywhere.
+"""The projected process: radii and parameters, kept and joint draws, rotations, and chains that are cut anywhere.
 
 Statistical tests fail by chance with the probability RATE = 1e-6; seeds are fixed.
 """
@@ -15,24 +15,30 @@ from vmqp.learning import make_problem
 from vmqp.peers import projected as room
 from vmqp.peers import stretch as stretch_room
 from vmqp.peers.collapsed import find_frame
+from vmqp.peers.locations import NewLocations, factor_of
 from vmqp.peers.projected import ProjectedTask
 from vmqp.priors import LogNormal
 
 TWO_PI = 2.0 * np.pi
 KERNEL = 1.0 * kernels.Exponential(LogNormal(0.0, 0.8)) + kernels.Nugget(LogNormal(-2.0, 0.8))
-PLACES = np.array([0.0, 0.4, 1.1, 1.5, 2.6, 3.0])[:, None]
-NEW = np.array([[0.7], [2.0], [3.5]])
+LOCATIONS = np.array([0.0, 0.4, 1.1, 1.5, 2.6, 3.0])[:, None]
+NEW = np.array([[0.7], [3.5], [3.6]])
 ANGLES = np.array([0.2, 0.9, 2.8, -2.9, -1.5, 0.1])
 SCALES = {"mean_scale": 1.7, "stretch_scale": 0.6}
 
 
-def task_of(angles=ANGLES, places=PLACES, kernel=KERNEL, warmup=40, thin=1, new=NEW, **scales):
-    problem = make_problem(places, angles, new, kernel=kernel, concentration=0.0)
+def task_of(angles=ANGLES, X=LOCATIONS, kernel=KERNEL, warmup=40, thin=1, **scales):
+    problem = make_problem(X, angles, kernel=kernel, concentration=0.0)
     return ProjectedTask(problem, warmup, thin, **SCALES | scales)
 
 
 def wrap(values):
     return np.mod(np.asarray(values) + np.pi, TWO_PI) - np.pi
+
+
+def whole(problem, values):
+    """The kernel matrix of the observed and the new locations."""
+    return problem.kernel.bind(np.concatenate([problem.X, NEW])).covariance(values)
 
 
 def turned(e, c):
@@ -52,7 +58,7 @@ POINTS = [((0.1, -2.0), (0.0, 0.0)), ((-0.8, -1.0), (0.7, -0.2)), ((0.9, -3.0), 
 def level_of_vectors(task, u, e, radii):
     """Log density of the vectors with the mean in their covariance, and of the parameters."""
     values = task.problem.values(u)
-    C = covariance_of_parts(task.places.covariance(values), e, SCALES["mean_scale"])
+    C = covariance_of_parts(task.problem.bound.covariance(values), e, SCALES["mean_scale"])
     parts = (radii[:, None] * np.stack([np.cos(ANGLES), np.sin(ANGLES)], axis=1)).ravel()
     prior = sum(
         stats.norm(task.problem.priors[name].mu, task.problem.priors[name].sigma).logpdf(own)
@@ -69,7 +75,7 @@ def test_the_target_is_the_density_of_the_vectors(walker):
     for u, e in POINTS:
         u, e = np.array(u), np.array(e)
         radii = np.exp(0.4 * rng.normal(size=6))
-        point = walker._point(u, e, task.places.factor(task.problem.values(u)))
+        point = walker._point(u, e, factor_of(task.problem, task.problem.values(u)))
         frame = find_frame(point.A, np.ones(6))
         rest, h = frame.rest(radii), 1e-6
         slopes = [
@@ -90,7 +96,7 @@ def test_the_level_of_the_stretch_is_the_density_of_the_vectors(walker):
     stretch_room._sums(M, weights, np.cos(ANGLES), np.sin(ANGLES), radii, *own)
     np.testing.assert_allclose(own[0], given, rtol=1e-10)
     np.testing.assert_allclose(own[1], g, rtol=1e-10)
-    K = walker._places.covariance(walker._problem.values(walker._u))
+    K = walker._problem.bound.covariance(walker._problem.values(walker._u))
     gaps = []
     for e in ((0.0, 0.0), (0.4, 0.1), (-1.0, 2.0)):
         C = covariance_of_parts(K, np.array(e), SCALES["mean_scale"])
@@ -111,11 +117,21 @@ def test_the_stretch_has_determinant_one_and_its_long_axis_at_half_its_angle(e):
     np.testing.assert_allclose(T @ axis, np.exp(np.hypot(*e)) * axis, rtol=1e-12)
 
 
-def test_kept_draws_condition_on_the_latent_vectors(walker):
-    """Many draws from one state: the mean vector, and the angle at each new place, μ included."""
+def joint(walker, draw, rng):
+    """New angles together at one draw."""
+    problem = walker._problem
+    given = NewLocations(problem, NEW).given({name: draw.parameters[name] for name in problem.exchanged})
+    return walker._task.joint(draw.parameters, draw.pointwise["latent/radius"], given, rng)
+
+
+def p_values(walker, draw_jointly=joint):
+    """Many draws from one state: the mean vector, the angle at each new location, and how these depend on each other.
+
+    The last are compared with angles of vectors from the covariance of all of them.
+    """
     radii, e = walker._radii.copy(), walker._e.copy()
     values = walker._problem.values(walker._u)
-    K, T = walker._task.problem.bound.covariance(values), matrix_of(e)
+    K, T = whole(walker._problem, values), matrix_of(e)
     n, m = 6, 3
     s2 = SCALES["mean_scale"] ** 2
     # μ, the observed vectors and the new ones, all in one covariance.
@@ -131,25 +147,54 @@ def test_kept_draws_condition_on_the_latent_vectors(walker):
     drawn = [walker.draw() for _ in range(1500)]
     found = np.array([[draw.parameters["mean_x"], draw.parameters["mean_y"]] for draw in drawn])
     white = np.linalg.solve(np.linalg.cholesky(covariance[:2, :2]), (found - mean[:2]).T)
-    assert min(stats.kstest(row, "norm").pvalue for row in white) > RATE
+    found = [stats.kstest(row, "norm").pvalue for row in white]
+    rng = np.random.default_rng(7)
+    every = np.array([draw_jointly(walker, draw, rng)[0] for draw in drawn])
     line = np.linspace(-np.pi, np.pi, 4001)
     for i in range(m):
         at = slice(2 + 2 * i, 4 + 2 * i)
         S = covariance[at, at]
         density = np.exp(projected_normal(line, *mean[at], S[0, 0], S[0, 1], S[1, 1]))
         mass = np.append(0.0, np.cumsum(0.5 * (density[1:] + density[:-1]) * (line[1] - line[0])))
-        angles = np.array([draw.angles[i] for draw in drawn])
-        assert stats.kstest(angles, lambda x, mass=mass: np.interp(x, line, mass / mass[-1])).pvalue > RATE
+        found.append(
+            stats.kstest(every[:, i], lambda x, mass=mass: np.interp(x, line, mass / mass[-1])).pvalue
+        )
+    root = np.linalg.cholesky(covariance[2:, 2:])
+    vectors = (mean[2:] + rng.standard_normal((100_000, 2 * m)) @ root.T).reshape(-1, m, 2)
+    exact = np.arctan2(vectors[..., 1], vectors[..., 0])
+    for i, j in ((0, 1), (0, 2), (1, 2)):
+        apart = [np.abs(wrap(angles[:, i] - angles[:, j])) for angles in (every, exact)]
+        found.append(stats.ks_2samp(*apart).pvalue)
+    return found
 
 
-def test_laws_of_a_draw_are_those_of_its_latent_vectors(walker):
+def test_joint_draws_condition_on_the_latent_vectors(walker):
+    assert min(p_values(walker)) > RATE
+
+
+def test_independent_draws_in_place_of_joint_ones_are_caught(walker):
+    """The distribution of each location alone is right, and together they are not."""
+
+    def alone(walker, draw, rng):
+        _, own = joint(walker, draw, rng)
+        x, y, xx, xy, yy = (own[f"projected/{name}"] for name in ("x", "y", "xx", "xy", "yy"))
+        roots = np.linalg.cholesky(np.moveaxis(np.array([[xx, xy], [xy, yy]]), -1, 0))
+        z = np.stack([x, y], 1) + np.einsum("iab,ib->ia", roots, rng.standard_normal((len(x), 2)))
+        return np.arctan2(z[:, 1], z[:, 0]), own
+
+    found = p_values(walker, alone)
+    assert min(found[:-3]) > RATE
+    assert min(found[-3:]) < RATE
+
+
+def test_distributions_of_a_draw_are_those_of_its_latent_vectors(walker):
     draw = walker.draw()
     values = walker._problem.values(walker._u)
-    K, T = walker._task.problem.bound.covariance(values), matrix_of(walker._e)
+    K, T = whole(walker._problem, values), matrix_of(walker._e)
     z = walker._radii[:, None] * np.stack([np.cos(ANGLES), np.sin(ANGLES)], axis=1)
     mean = np.array([draw.parameters["mean_x"], draw.parameters["mean_y"]])
     slope = np.linalg.solve(K[:6, :6], K[:6, 6:])
-    own = draw.pointwise
+    own = joint(walker, draw, np.random.default_rng(1))[1] | draw.pointwise
     np.testing.assert_allclose(
         np.stack([own["projected/x"], own["projected/y"]], 1), mean + slope.T @ (z - mean), rtol=1e-8
     )
@@ -169,14 +214,14 @@ def test_laws_of_a_draw_are_those_of_its_latent_vectors(walker):
 
 @pytest.mark.parametrize("turn", [1.0, np.pi, -2.5])
 def test_a_turn_of_the_data_turns_the_target(turn, walker):
-    """The law of radii and parameters is the same where e is turned by twice as much: also across the cut."""
+    """The distribution of radii and parameters is the same where e is turned by twice as much: also across the cut."""
     other = task_of(wrap(ANGLES + turn)).walker(walker.state())
     for u, e in POINTS:
         u, e = np.array(u), np.array(e)
-        factor = walker._places.factor(walker._problem.values(u))
+        factor = factor_of(walker._problem, walker._problem.values(u))
         one, two = walker._point(u, e, factor), other._point(u, turned(e, 2.0 * turn), factor)
         np.testing.assert_allclose(two.A, one.A, rtol=1e-9, atol=1e-11)
-        assert two.log_normaliser == pytest.approx(one.log_normaliser, rel=1e-12)
+        assert two.log_normalizer == pytest.approx(one.log_normalizer, rel=1e-12)
 
 
 @pytest.mark.parametrize("turn", [1.0, np.pi])
@@ -199,16 +244,16 @@ def test_half_a_turn_of_the_data_leaves_the_chain_of_parameters_as_it_is():
         )
 
 
-def test_the_order_of_rows_makes_no_difference_to_the_law(walker):
+def test_the_order_of_rows_makes_no_difference_to_the_target(walker):
     order = np.array([3, 0, 5, 1, 4, 2])
-    other = task_of(ANGLES[order], PLACES[order]).walker(
+    other = task_of(ANGLES[order], LOCATIONS[order]).walker(
         walker.state() | {"radii": walker._radii[order], "mode": walker._mode[order]}
     )
     for u, e in POINTS:
         u, e = np.array(u), np.array(e)
-        one, two = (w._point(u, e, w._places.factor(w._problem.values(u))) for w in (walker, other))
+        one, two = (w._point(u, e, factor_of(w._problem, w._problem.values(u))) for w in (walker, other))
         np.testing.assert_allclose(two.A, one.A[np.ix_(order, order)], rtol=1e-8, atol=1e-10)
-        assert two.log_normaliser == pytest.approx(one.log_normaliser, rel=1e-10)
+        assert two.log_normalizer == pytest.approx(one.log_normalizer, rel=1e-10)
 
 
 # Runs
@@ -275,5 +320,5 @@ def test_extremes(name):
     angles, scales = EXTREMES[name]
     task = task_of(angles, **scales)
     _, chunk = task.advance(task.start(1, 0), 120)
-    for values in (*chunk.parameters.values(), *chunk.angles.values(), *chunk.pointwise.values()):
+    for values in (*chunk.parameters.values(), *chunk.pointwise.values()):
         assert np.isfinite(values).all()

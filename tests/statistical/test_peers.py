@@ -4,8 +4,8 @@
 priors, and the quadratic form of the latent variables after an iteration is χ² with a known freedom. Chains start at
 draws of the joint law, and means over each chain are independent (`references.p_value`).
 
-*Posterior*: one long chain with one or two observed angles and a new one, against quadrature. Means over 32 batches,
-each many autocorrelation times long, are treated as independent.
+*Posterior*: one long chain with one or two observed angles, and predictions of a new one in closed form and by joint
+draws, against quadrature. Means over 32 batches, each many autocorrelation times long, are treated as independent.
 
 *Calibration*: ranks of the truth among draws are uniform (`calibration`).
 
@@ -25,13 +25,15 @@ from exact_peers import DRAW, SCALES, N, standardised, statistics, streams_of
 from references import RATE, batch_means, p_value, size, two_sample_p_value
 from vmqp import kernels
 from vmqp.learning import make_problem
-from vmqp.peers import places as places_room
+from vmqp.peers import locations as locations_room
 from vmqp.peers import projected as projected_room
 from vmqp.peers import proposer as proposer_room
 from vmqp.peers import wrapped as wrapped_room
 from vmqp.peers.projected import ProjectedTask
 from vmqp.peers.wrapped import WrappedTask
+from vmqp.posterior.predictive import ClosedForm
 from vmqp.priors import LogNormal
+from vmqp.run import run_chains
 
 pytestmark = pytest.mark.statistical
 
@@ -56,7 +58,7 @@ def _known_mean(log_likelihood):
 
 def _log_density(of_radii, of_volume):
     def log_density(point, radii, frame):
-        level = point.log_normaliser + of_radii * np.log(radii).sum() - 0.5 * radii @ point.A @ radii
+        level = point.log_normalizer + of_radii * np.log(radii).sum() - 0.5 * radii @ point.A @ radii
         return float(level) - of_volume * frame.log_volume
 
     return log_density
@@ -141,7 +143,7 @@ def _latent(problem, walker):
     state = walker.state()
     values = problem.values(state["u"])
     z = standardised(problem, {name: np.array([value]) for name, value in values.items()})[0]
-    K = problem.bound.covariance(values)[:N, :N]
+    K = problem.bound.covariance(values)
     if "y" in state:
         D = np.concatenate([-np.ones((N - 1, 1)), np.eye(N - 1)], axis=1)
         gaps = D @ state["y"]
@@ -169,7 +171,8 @@ def _joint_expectations(process):
 
 
 def _redraw_wrapped(walker, rng):
-    walker._y = rng.uniform(-np.pi, np.pi) + walker._walk.L @ rng.standard_normal(N)
+    L = np.sqrt(walker._walk.scale) * walker._walk.factor.L
+    walker._y = rng.uniform(-np.pi, np.pi) + L @ rng.standard_normal(N)
 
 
 def _redraw_projected(walker, rng):
@@ -197,12 +200,13 @@ def test_a_fault_changes_the_joint_law(fault, planted):
 # Posterior
 
 BROAD = LogNormal(0.5, 0.8)
-PLACES, ANGLES = np.array([[0.0], [0.7]]), np.array([0.3, 2.9])
+LOCATIONS, ANGLES = np.array([[0.0], [0.7]]), np.array([0.3, 2.9])
 NEW = [[1.2]]
 
 
 def small(n, kernel):
-    return make_problem(PLACES[:n], ANGLES[:n], NEW, kernel=kernel, concentration=0.0)
+    """With the new location, for the quadrature."""
+    return make_problem(LOCATIONS[:n], ANGLES[:n], NEW, kernel=kernel, concentration=0.0)
 
 
 POSTERIORS = {
@@ -226,21 +230,43 @@ def exact(name):
     return found.expectations()
 
 
-def posterior_p_value(name, draws, seed=1, warmup=300):
+def learned(name, draws, seed=1, warmup=300):
+    """A task and the result of one chain."""
     n, kernel, scales = POSTERIORS[name]
-    problem = small(n, kernel)
+    problem = make_problem(LOCATIONS[:n], ANGLES[:n], kernel=kernel, concentration=0.0)
     task = WrappedTask(problem, warmup) if scales is None else ProjectedTask(problem, warmup, **scales)
-    _, chunk = task.advance(task.start(seed, 0), warmup + draws)
-    angles = [chunk.angles["angle"][:, 0]]
-    if scales is None:
-        angles = [chunk.parameters["direction"], *angles]
-    z = standardised(problem, chunk.parameters, (scales or {}).get("stretch_scale", 0.0))
-    return p_value(batch_means(statistics(z, *angles), 32).mean(axis=1), exact(name))
+    return task, run_chains(task, draws=draws, chains=1, seed=seed, executor="threads", progress=False)
+
+
+def parameters_of(tree):
+    return {str(key): own.values[0] for key, own in tree["posterior"].data_vars.items()}
+
+
+def posterior_p_value(name, tree, new):
+    """Of parameters and a unit vector at the new location, or its mean given each draw, (draws,)."""
+    n, kernel, scales = POSTERIORS[name]
+    own = parameters_of(tree)
+    vectors = [np.exp(1j * own["direction"]), new] if scales is None else [new]
+    z = standardised(small(n, kernel), own, (scales or {}).get("stretch_scale", 0.0))
+    return p_value(batch_means(statistics(z, *vectors), 32).mean(axis=1), exact(name))
+
+
+def closed_form(task, tree):
+    draws = tree["posterior"].sizes["draw"]
+    predictive = ClosedForm(tree, task.problem.kernel, np.array(NEW), parameter_draws=draws)
+    return predictive.components(slice(None)).moment()[:, 0]
+
+
+def joint_draws(task, tree):
+    latent, rng = tree["latent"][task.latent].values[0], np.random.default_rng(4)
+    return np.exp(1j * exact_peers.joint_angles(task, parameters_of(tree), latent, np.array(NEW), rng)[:, 0])
 
 
 @pytest.mark.parametrize("name", POSTERIORS)
 def test_parameters_and_a_new_angle_have_their_posterior(name):
-    assert posterior_p_value(name, size(3000)) > RATE
+    task, tree = learned(name, size(3000))
+    assert posterior_p_value(name, tree, closed_form(task, tree)) > RATE
+    assert posterior_p_value(name, tree, joint_draws(task, tree)) > RATE
 
 
 def test_the_laws_of_the_reference_add_up():
@@ -267,7 +293,19 @@ def test_the_laws_of_the_reference_add_up():
 @pytest.mark.parametrize(("fault", "name"), IN_POSTERIORS.items())
 def test_a_fault_changes_the_posterior(fault, name, planted):
     planted(fault)
-    assert posterior_p_value(name, 4000) < RATE
+    task, tree = learned(name, 4000)
+    assert posterior_p_value(name, tree, closed_form(task, tree)) < RATE
+
+
+@pytest.mark.parametrize("name", ["wrapped, two", "stretched, two"])
+def test_a_fault_of_predictions_alone_is_caught(name, monkeypatch):
+    """Kriging that forgets the mean, and joint draws at another location."""
+    task, tree = learned(name, 3000)
+    value, forgotten = ClosedForm._value, {"direction", "mean_x", "mean_y"}
+    monkeypatch.setattr(ClosedForm, "_value", lambda self, key: value(self, key) * (key not in forgotten))
+    assert posterior_p_value(name, tree, closed_form(task, tree)) < RATE
+    monkeypatch.setitem(globals(), "NEW", [[2.0]])
+    assert posterior_p_value(name, tree, joint_draws(task, tree)) < RATE
 
 
 # Calibration
@@ -301,7 +339,7 @@ def ranks(process, replications, seed, share=1.0):
         drawn = {name: column[FORGET:] for name, column in chunk.parameters.items()}
         middle = np.angle(np.exp(1j * task.problem.observed).sum())
         truth = _quantities(values, angles, middle)
-        every = _quantities(drawn, chunk.angles["angle"][FORGET:], middle)
+        every = _quantities(drawn, exact_peers.new_angles(task, chunk, rng)[FORGET:], middle)
         found.append({name: int((every[name] < truth[name]).sum()) for name in truth})
     return {name: np.array([row[name] for row in found]) for name in found[0]}
 
@@ -343,14 +381,14 @@ def test_ranks_see_half_of_the_variance():
     assert outside(ranks("narrow", 60, seed=2, share=0.5))
 
 
-def test_ranks_see_a_third_of_the_deviation_at_new_places(monkeypatch):
-    conditional = places_room.Places.conditional
+def test_ranks_see_a_third_of_the_deviation_at_new_locations(monkeypatch):
+    given = locations_room.NewLocations.given
 
-    def narrow(*given):
-        found = conditional(*given)
+    def narrow(*arguments):
+        found = given(*arguments)
         return found._replace(root=0.3 * found.root)
 
-    monkeypatch.setattr(places_room.Places, "conditional", narrow)
+    monkeypatch.setattr(locations_room.NewLocations, "given", narrow)
     assert outside(ranks("projected", 40, seed=2))
 
 
@@ -363,10 +401,10 @@ def test_a_turn_of_the_data_turns_the_posterior_of_a_projected_process():
     The wrapped process is turned to the last digits (tests/peers/test_wrapped.py).
     """
     turn, rng = 1.0, np.random.default_rng(5)
-    angles = 0.8 * exact_peers.PLACES[:N, 0] + 0.3 * rng.standard_normal(N)
+    angles = 0.8 * exact_peers.LOCATIONS[:N, 0] + 0.3 * rng.standard_normal(N)
     means = []
     for c, seed in ((0.0, 1), (turn, 2)):
-        task = ProjectedTask(exact_peers.projected_problem(angles + c), 120, **SCALES)
+        task = ProjectedTask(exact_peers.observed_problem("projected", angles + c), 120, **SCALES)
         rows = []
         for chain in range(8):
             _, chunk = task.advance(task.start(seed, chain), 120 + 160)
@@ -376,7 +414,8 @@ def test_a_turn_of_the_data_turns_the_posterior_of_a_projected_process():
                 * np.exp(-1j * k * c)
                 for name, k in (("mean", 1.0), ("stretch", 2.0))
             }
-            new = np.exp(1j * (chunk.angles["angle"] - c))
+            drawn = exact_peers.new_angles(task, chunk, np.random.default_rng([seed, chain]))
+            new = np.exp(1j * (drawn - c))
             columns = [*own.values(), *new.T.real, *new.T.imag]
             columns += [part for v in vectors.values() for part in (v.real, v.imag)]
             rows.append(np.mean(columns, axis=1))

@@ -7,8 +7,8 @@ log radii there, they are
     log r = log r*(w) + H(w)^(−½) ε.
 
 A move of w at fixed ε carries the radii along from where they are likely at one w to where they are likely at the
-other. The more nearly normal the law of the log radii, the more nearly is that a move of w with the radii integrated
-out; the acceptance makes it exact in any case.
+other. The more nearly normal the distribution of the log radii, the more nearly is that a move of w with the radii
+integrated out; the acceptance makes it exact in any case.
 """
 
 import math
@@ -25,11 +25,11 @@ __all__ = ["Frame", "find_frame"]
 
 _STEPS = 60
 _CLOSE = 1e-14  # of the Newton decrement: after one more step the mode is exact, and H is known to 1e-7
-_INSIDE = 0.8  # the largest share of a radius that a step takes away
+_INSIDE = 0.8  # the largest fraction of a radius that a step takes away
 
 
 class Frame(NamedTuple):
-    """The law of the log radii at some parameters."""
+    """The distribution of the log radii at some parameters."""
 
     mode: FloatArray
     """log r*, (n,)."""

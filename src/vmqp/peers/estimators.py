@@ -1,4 +1,4 @@
-"""`WrappedGP` and `ProjectedGP`: what one would pick instead, with the habits of `vmqp.CircularRegressor`."""
+"""`WrappedGP` and `ProjectedGP`: what one would pick instead, with the methods of `vmqp.CircularRegressor`."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from vmqp.checks import check_count
 from vmqp.circle import FloatArray
 from vmqp.errors import InputError
 from vmqp.learning import Problem, make_problem
-from vmqp.peers.places import Places
+from vmqp.peers.locations import NewLocations
 from vmqp.peers.projected import ProjectedTask
 from vmqp.peers.task import PeerTask
 from vmqp.peers.wrapped import WrappedTask
@@ -28,11 +28,13 @@ from vmqp.regression.defaults import VARIANCE
 from vmqp.regression.fitting import Data, Learned, check_data, run_task
 from vmqp.regression.kernel import check_columns, choose_kernel
 from vmqp.regression.places import check_scale, check_size
+from vmqp.run.worker import one_blas_thread
 from vmqp.tables import Table
 from vmqp.tables.words import shown
 
 __all__ = ["ProjectedGP", "WrappedGP"]
 
+_CHAINS = 4  # into which draws at learned parameters are cut
 _VAGUEST = 1000.0  # vectors that all point one way are as long as that, and beyond rounding tells on them
 _TAKEN = {"direction", "mean_x", "mean_y", "stretch_x", "stretch_y"}
 
@@ -44,7 +46,7 @@ class _Peer(PosteriorRegressor):
 
     @abstractmethod
     def _task(self, problem: Problem, warmup: int, thin: int) -> PeerTask:
-        """What runs in chunks."""
+        """The model at the observed locations, to be run in chunks."""
 
     def _learn(self, data: Data, options: dict[str, Any]) -> Learned:
         check_data(data, options)
@@ -68,46 +70,47 @@ class _Peer(PosteriorRegressor):
         check_scale(self.data_.table, new)
 
     def _joint(self, learned: Learned, X_new: Table, draws: int) -> Posterior:
-        """Kriging of all new locations together: exact draws, one for each of some parameter draws."""
+        """Condition all new locations together: exact draws, one for each of some parameter draws."""
         n, m = len(self.data_.radians), len(X_new.values)
         check_size(n, m, 1)
         task = self._task(_problem(self.data_, learned.kernel), 0, 1)
-        places = Places(_problem(self.data_, learned.kernel, X_new))
+        new = NewLocations(task.problem, X_new.values)
         rng = np.random.default_rng([self.seed, 3])
         angles: list[FloatArray] = []
         parts: list[dict[str, FloatArray]] = []
-        sets = _sets(learned.tree, draws)
-        latent = _thinned(learned.tree["latent"].dataset[task.latent].values, draws)
-        for values, own in zip(sets, latent, strict=True):
-            kernel = {name: values[name] for name in task.places.observed.exchanged}
-            factor = places.factor(kernel)
-            assert factor is not None, "the parameters were learned"
-            drawn, distribution = task.joint(values, own, places.conditional(kernel, factor.L), rng)
-            angles.append(drawn)
-            parts.append(distribution)
+        count = -(-draws // _CHAINS) * _CHAINS
+        sets = _sets(learned.tree, count)
+        latent = _thinned(learned.tree["latent"].dataset[task.latent].values, count)
+        with one_blas_thread():
+            for values, own in zip(sets, latent, strict=True):
+                given = new.given({name: values[name] for name in task.problem.exchanged})
+                drawn, distribution = task.joint(values, own, given, rng)
+                angles.append(drawn)
+                parts.append(distribution)
         found = _labelled(learned, sets, angles, parts, X_new)
         return Posterior(found, learned.facts.with_new(X_new, "same"))
 
     def _condition(self, learned: Learned, data: Data, **more: Any) -> Learned:
         check_scale(self.data_.table, data.table)
+        check_size(len(data.radians), 0, 1)
         task = self._task(_problem(data, learned.kernel), 0, 1)
         sets = _sets(learned.tree, default_draws(0))
-        drawn = task.redraw(sets, self.seed)
+        with one_blas_thread():
+            drawn = task.redraw(sets, self.seed)
         tree = learned.tree
-        attributes = {**tree.attrs, "conditioned": 1}
         own = {name: (("chain", "draw"), _chained([d.parameters[name] for d in drawn])) for name in sets[0]}
         latent = _chained([d.pointwise[f"latent/{task.latent}"] for d in drawn])
-        found = xr.DataTree.from_dict(
-            {
-                "posterior": xr.Dataset(own),
-                "latent": xr.Dataset({task.latent: (("chain", "draw", "row"), latent)}),
-                "observed_data": xr.Dataset({"angle": ("angle_dim_0", data.radians)}),
-                "constant_data": xr.Dataset({"X": (("X_dim_0", "X_dim_1"), data.table.values)}),
-                "learning": learned_draws(tree),
-                "sample_stats": tree["sample_stats"].to_dataset(),
-            }
-        )
-        found.attrs = attributes
+        groups = {
+            "posterior": xr.Dataset(own),
+            "latent": xr.Dataset({task.latent: (("chain", "draw", "row"), latent)}),
+            "observed_data": xr.Dataset({"angle": ("angle_dim_0", data.radians)}),
+            "constant_data": xr.Dataset({"X": (("X_dim_0", "X_dim_1"), data.table.values)}),
+            "learning": learned_draws(tree),
+        }
+        if "sample_stats" in tree.children:  # not where all parameters of the kernel are fixed
+            groups["sample_stats"] = tree["sample_stats"].to_dataset()
+        found = xr.DataTree.from_dict(groups)
+        found.attrs = {**tree.attrs, "conditioned": 1}
         facts = replace(
             learned.facts, range=data.range, categories=dict(data.table.categories), kind=data.table.kind
         )
@@ -127,10 +130,9 @@ def _sets(tree: xr.DataTree, count: int) -> list[dict[str, float]]:
 
 
 def _chained(values: Sequence[Any]) -> FloatArray:
-    """Draws as those of four chains, where their number allows."""
+    """Draws as those of some chains, each from one part of the learned draws."""
     array = np.asarray(values, dtype=np.float64)
-    chains = 4 if len(array) % 4 == 0 else 1
-    return array.reshape(chains, -1, *array.shape[1:])
+    return array.reshape(_CHAINS, -1, *array.shape[1:])
 
 
 def _labelled(
@@ -159,11 +161,10 @@ def _labelled(
     return tree
 
 
-def _problem(data: Data, kernel: kernels.Kernel, X_new: Table | None = None) -> Problem:
+def _problem(data: Data, kernel: kernels.Kernel) -> Problem:
     problem = make_problem(
         data.table.values,
         data.radians,
-        None if X_new is None else X_new.values,
         kernel=kernel,
         concentration=0.0,
         column_names=data.table.names,
@@ -178,16 +179,20 @@ def _problem(data: Data, kernel: kernels.Kernel, X_new: Table | None = None) -> 
 class WrappedGP(_Peer):
     """Bayesian regression of an angle by a wrapped Gaussian process: a process on the line whose whole turns are lost.
 
+    `fit` draws the parameters and the winding numbers of the observed angles. A prediction is kriging on the line at
+    each of some draws: a mixture of wrapped normal distributions. The mean of the process is learned too: a direction
+    with a uniform prior.
+
     Parameters
     ----------
-    period, metric, warmup, thin, chains, draws, seed, executor, workers, checkpoint, progress, until, time_limit
-    dtype, parameter_draws
+    period, metric, warmup, thin, chains, draws, seed, executor, workers, checkpoint, progress, until, time_limit, \
+dtype, parameter_draws
         As in `vmqp.CircularRegressor`.
     kernel
         As there; its variances are in radians squared. The default has a learned variance, length scale and nugget.
 
-    The mean of the process is learned too: a direction with a uniform prior.
-
+    Examples
+    --------
     >>> import numpy as np
     >>> X = np.linspace(0.0, 4.0, 9)[:, None]
     >>> y = np.mod(80.0 * X[:, 0] + 300.0, 360.0)
@@ -203,10 +208,13 @@ class WrappedGP(_Peer):
 class ProjectedGP(_Peer):
     """Bayesian regression of an angle by a projected Gaussian process: the angle of a vector of two processes.
 
+    `fit` draws the parameters, the mean vector and the radii of the observed vectors. A prediction is kriging of the
+    vectors at each of some draws: a mixture of projected normal distributions.
+
     Parameters
     ----------
-    period, metric, warmup, thin, chains, draws, seed, executor, workers, checkpoint, progress, until, time_limit
-    dtype, parameter_draws
+    period, metric, warmup, thin, chains, draws, seed, executor, workers, checkpoint, progress, until, time_limit, \
+dtype, parameter_draws
         As in `vmqp.CircularRegressor`.
     kernel
         As there, but the variance of the process is 1 where it is not given: the angles say nothing of the vectors'
@@ -217,6 +225,8 @@ class ProjectedGP(_Peer):
         Standard deviation of each part of the stretch e: the parts of the vector have standard deviations in the ratio
         ``exp(|e|)`` along its long axis, which stands at half the angle of e. 0 is the isotropic model.
 
+    Examples
+    --------
     >>> import numpy as np
     >>> X = np.linspace(0.0, 4.0, 9)[:, None]
     >>> y = np.mod(80.0 * X[:, 0] + 300.0, 360.0)

@@ -6,12 +6,13 @@ determinant 1; the radii r_i are not observed. In its general form T is any such
     E = [e_x e_y; e_y −e_x]:
 
 its long axis stands at half the angle of the vector e, and the ratio of its eigenvalues is exp(2|e|). The vectors μ and
-e have isotropic normal laws, so that a rotation of the data rotates the posterior: μ by its angle, e by twice that. The
-scale of z is not identified, so the kernel's variance is 1 by default.
+e have isotropic normal distributions, so that a rotation of the data rotates the posterior: μ by its angle, e by twice
+that. The scale of z is not identified, so the kernel's variance is 1 by default.
 
 With the mean integrated out, ``log p(r) = Σ log r_i − ½ rᵀ A r`` (`vmqp.peers.radii`). One iteration draws the radii
 and moves T at given radii (`vmqp.peers.stretch`), then moves T and the kernel's parameters together with radii that
 follow (`vmqp.peers.collapsed`): given radii say twice as much of the parameters as the angles do, and hold them fast.
+A kept draw adds μ | r. A prediction is kriging of the vectors, whose angle has a projected normal distribution.
 
 Reference: Wang and Gelfand (2014), "Modeling space and space-time directional data using projected Gaussian
 processes".
@@ -28,7 +29,7 @@ from vmqp.circle import FloatArray
 from vmqp.laws import projected_normal
 from vmqp.learning import Problem
 from vmqp.peers.collapsed import Frame, find_frame
-from vmqp.peers.places import Conditional, solved
+from vmqp.peers.locations import Conditional, factor_of, learned_factor, solved
 from vmqp.peers.proposer import Proposer, start_proposer
 from vmqp.peers.radii import precision_of_radii
 from vmqp.peers.stretch import precisions, renew
@@ -62,13 +63,13 @@ class ProjectedTask(PeerTask):
 
     @property
     def options(self) -> dict[str, float]:
-        """Scales of the normal laws of μ and e."""
+        """Scales of the normal distributions of μ and e."""
         return {"mean_scale": self.mean_scale, "stretch_scale": self.stretch_scale}
 
     @property
     def kinds(self) -> tuple[bool, bool]:
         """All parameters move together."""
-        return bool(self.places.observed.exchanged) or self.stretch_scale > 0.0, False
+        return bool(self.problem.exchanged) or self.stretch_scale > 0.0, False
 
     def start(self, seed: int, chain: int) -> State:
         """Parameters about the middle of their priors, and radii about one."""
@@ -78,7 +79,7 @@ class ProjectedTask(PeerTask):
         frame = 2.0 * float(np.angle(np.exp(1j * self.problem.observed).sum()))
         turn = np.array([[math.cos(frame), -math.sin(frame)], [math.sin(frame), math.cos(frame)]])
         wide = min(self.stretch_scale, _WIDEST)
-        u, e = start_parameters(self.places, rng), wide * turn @ rng.standard_normal(2)
+        u, e = start_parameters(self.problem, rng), wide * turn @ rng.standard_normal(2)
         return start_proposer(np.append(u, e) if self.stretch_scale else u) | {
             "u": u,
             "stretch": e,
@@ -90,23 +91,21 @@ class ProjectedTask(PeerTask):
         }
 
     def walker(self, state: State) -> "_Projected":
-        """Take a chain up."""
+        """Resume a chain."""
         return _Projected(self, state)
 
     def redraw(self, sets: Sequence[dict[str, float]], seed: int) -> list[Draw]:
         """Draw the radii at given parameters; each set starts where the last one ended."""
         streams = seed_streams(np.random.SeedSequence(seed, spawn_key=(0,)), 1)
         angles, drawn = self.problem.observed, []
-        radii, room = np.ones(len(angles)), np.empty((len(angles), len(angles)))
+        radii, scratch = np.ones(len(angles)), np.empty((len(angles), len(angles)))
         for parameters in sets:
-            values = {name: parameters[name] for name in self.places.observed.exchanged}
+            values = {name: parameters[name] for name in self.problem.exchanged}
             e = np.array([parameters["stretch_x"], parameters["stretch_y"]])
-            factor = self.places.factor(values)
-            assert factor is not None, "the parameters were learned"
-            M = factor.M
+            M = learned_factor(self.problem, values).M
             # Without a scale of its own the stretch stays as it is.
             given = (np.cos(angles), np.sin(angles), self.mean_scale, 0.0, radii, e)
-            renew(streams, M, M.sum(axis=1), *given, 1.0, room, _FRESH)
+            renew(streams, M, M.sum(axis=1), *given, 1.0, scratch, _FRESH)
             drawn.append(_drawn(streams, values, M, radii, e, angles, self.mean_scale))
         return drawn
 
@@ -125,20 +124,20 @@ class ProjectedTask(PeerTask):
 
 
 class _Point(NamedTuple):
-    """Parameters, with the law of the radii there."""
+    """Parameters, with the distribution of the radii at them."""
 
     u: FloatArray
     e: FloatArray
     factor: Cholesky
     A: FloatArray
     """The precision of the radii."""
-    log_normaliser: float
+    log_normalizer: float
     """Of log p(r, θ), with the priors: all but Σ log r − ½ rᵀ A r."""
 
 
 class _Projected(Walker):
     def __init__(self, task: ProjectedTask, state: State) -> None:
-        self._task, self._places, self._problem = task, task.places, task.places.observed
+        self._task, self._problem = task, task.problem
         self._rng, self._radii = state["streams"].copy(), state["radii"].copy()
         self._mode = state["mode"].copy()
         self._u, self._e = state["u"].copy(), state["stretch"].copy()
@@ -147,8 +146,8 @@ class _Projected(Walker):
         self._proposer = Proposer(state, np.empty((count, 0)), task.warmup)
         angles = task.problem.observed
         self._cos, self._sin = np.cos(angles), np.sin(angles)
-        self._room = np.empty((len(angles), len(angles)))
-        factor = self._places.factor(self._problem.values(self._u))
+        self._scratch = np.empty((len(angles), len(angles)))
+        factor = factor_of(self._problem, self._problem.values(self._u))
         assert factor is not None, "the state's parameters have a factor"
         self._factor: Cholesky = factor
 
@@ -174,7 +173,7 @@ class _Projected(Walker):
     def iterate(self) -> None:
         M, task, warming = self._factor.M, self._task, self._iteration < self._task.warmup
         given = (self._cos, self._sin, task.mean_scale, task.stretch_scale, self._radii, self._e)
-        rate = renew(self._rng, M, M.sum(axis=1), *given, math.exp(self._step), self._room, _CYCLES)
+        rate = renew(self._rng, M, M.sum(axis=1), *given, math.exp(self._step), self._scratch, _CYCLES)
         if warming and task.stretch_scale:
             self._step += 2.0 / math.sqrt(self._iteration + 4.0) * (rate - _WANTED)
         if self._proposer.movable:
@@ -192,15 +191,17 @@ class _Projected(Walker):
         u, e = proposal.u[:p], proposal.u[p:] if self._task.stretch_scale else self._e
         gain, moved = -math.inf, None
         values = self._problem.values(u)
-        factor = self._places.factor(values) if math.isfinite(self._problem.log_prior(u, values)) else None
+        factor = (
+            factor_of(self._problem, values) if math.isfinite(self._problem.log_prior(u, values)) else None
+        )
         if factor is not None:
-            here, there = self._point(self._u, self._e, self._factor), self._point(u, e, factor)
-            first = find_frame(here.A, np.exp(self._mode))
-            second = None if first is None else find_frame(there.A, np.exp(first.mode))
+            current, proposed = self._point(self._u, self._e, self._factor), self._point(u, e, factor)
+            first = find_frame(current.A, np.exp(self._mode))
+            second = None if first is None else find_frame(proposed.A, np.exp(first.mode))
             if first is not None and second is not None:
                 self._mode = first.mode  # a start for the next search, no more
                 moved = second.radii(first.rest(self._radii))
-                gain = _log_density(there, moved, second) - _log_density(here, self._radii, first)
+                gain = _log_density(proposed, moved, second) - _log_density(current, self._radii, first)
                 gain += proposal.log_back
         if self._proposer.judge(self._rng, 0, gain, self._iteration) and moved is not None:
             assert factor is not None
@@ -213,16 +214,16 @@ class _Projected(Walker):
         inverse, mean = precisions(e, ones, self._task.mean_scale)
         precision_of_radii(factor.M, weights, self._cos, self._sin, inverse, mean, A)
         size = math.hypot(*e)
-        normaliser = -factor.log_determinant + self._problem.log_prior(u)
-        for share in (size, -size):  # ½ log(1 + s² S / λ)
-            normaliser -= 0.5 * float(np.logaddexp(0.0, math.log(spread * ones) - share))
+        normalizer = -factor.log_determinant + self._problem.log_prior(u)
+        for part in (size, -size):  # ½ log(1 + s² S / λ)
+            normalizer -= 0.5 * float(np.logaddexp(0.0, math.log(spread * ones) - part))
         if self._task.stretch_scale:
-            normaliser -= 0.5 * (size / self._task.stretch_scale) ** 2
-        return _Point(u, e, factor, A, normaliser)
+            normalizer -= 0.5 * (size / self._task.stretch_scale) ** 2
+        return _Point(u, e, factor, A, normalizer)
 
     def draw(self) -> Draw:
         values, M = self._problem.values(self._u), self._factor.M
-        observed = self._places.problem.observed
+        observed = self._problem.observed
         return _drawn(self._rng, values, M, self._radii, self._e, observed, self._task.mean_scale)
 
 
@@ -255,13 +256,13 @@ def _drawn(
 def _log_density(point: _Point, radii: FloatArray, frame: Frame) -> float:
     """Of the parameters and the radii's coordinates: Σ log r once for the plane, once for the logarithm."""
     logs = float(np.log(radii).sum())
-    return point.log_normaliser + 2.0 * logs - 0.5 * float(radii @ point.A @ radii) - frame.log_volume
+    return point.log_normalizer + 2.0 * logs - 0.5 * float(radii @ point.A @ radii) - frame.log_volume
 
 
 def _matrix(e: FloatArray) -> FloatArray:
     """exp of the symmetric matrix without trace that e stands for; its inverse is that of −e."""
     size = math.hypot(*e)
-    share = math.sinh(size) / size if size > 1e-8 else 1.0
+    ratio = math.sinh(size) / size if size > 1e-8 else 1.0
     return np.array(
-        [[math.cosh(size) + share * e[0], share * e[1]], [share * e[1], math.cosh(size) - share * e[0]]]
+        [[math.cosh(size) + ratio * e[0], ratio * e[1]], [ratio * e[1], math.cosh(size) - ratio * e[0]]]
     )

@@ -1,7 +1,7 @@
 """Adapted proposals of one chain: steps of a random walk, and leaps that do not look at where the chain stands.
 
-The laws are those of `vmqp.learning.proposals`. They are adapted in warm-up, then frozen. How many of the proposals are
-leaps follows from how many of them were accepted: one that is accepted is worth several steps of the walk.
+The distributions are those of `vmqp.learning.proposals`. They are adapted in warm-up, then frozen. How many of the
+proposals are leaps follows from how many were accepted: one that is accepted is worth several steps of the walk.
 """
 
 import math
@@ -19,9 +19,9 @@ __all__ = ["Proposer", "start_proposer"]
 _WANTED = np.array(
     [0.3, 0.4, 0.4]
 )  # acceptance of steps: all coordinates, along the common scale, (not used here)
-_LEAST, _MOST = 0.1, 0.85  # share of leaps among the proposals
+_LEAST, _MOST = 0.1, 0.85  # fraction of leaps among the proposals
 _MEMORY = 0.05  # weight of the last leap in their running acceptance
-_FIRST_LEAP = 100  # iterations before there is a law to leap by
+_FIRST_LEAP = 100  # iterations before there is a distribution to leap by
 _FIRST_VARIANCE = 0.25
 
 
@@ -52,8 +52,8 @@ class Proposer:
         """A new u: of all coordinates (kind 0), or along the directions that cost nothing (kind 1)."""
         assert self._blocks is not None, "there is a parameter to propose"
         block = self._blocks[kind]
-        share = min(max(2.5 * self._leap_rates[kind], _LEAST), _MOST)
-        self._leapt = iteration >= _FIRST_LEAP and draw_uniform(rng) < share
+        fraction = min(max(2.5 * self._leap_rates[kind], _LEAST), _MOST)
+        self._leapt = iteration >= _FIRST_LEAP and draw_uniform(rng) < fraction
         if self._leapt:
             return leap(rng, u, block)
         return walk(rng, u, math.exp(self._adaptation.log_steps[kind]) * block.columns @ block.root)

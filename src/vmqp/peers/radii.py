@@ -1,8 +1,8 @@
 """Latent radii of a projected Gaussian process: exact draws of one radius, and sweeps over all of them.
 
 With the angles given, ``log p(r) = Σ log r_i − ½ rᵀ A r`` for r > 0. One radius given the others has the density
-``r exp(−½ a r² + b r)``, which is drawn exactly by rejection. All radii together have a common factor whose law is that
-of the square root of a χ² number, which is drawn exactly too.
+``r exp(−½ a r² + b r)``, which is drawn exactly by rejection. All radii together have a common factor whose
+distribution is that of the square root of a χ² number, which is drawn exactly too.
 """
 
 import math
@@ -13,16 +13,16 @@ from vmqp.sampling.random import normal, uniform
 
 __all__ = ["draw_radius", "precision_of_radii", "rescale", "sweep"]
 
-_BACK = -1.5  # where the gamma law takes over from the normal one as an envelope
+_BACK = -1.5  # where the gamma distribution takes over from the normal one as an envelope
 
 
 @njit(cache=True)
 def draw_radius(streams, a, b):  # type: ignore[no-untyped-def]
     """Draw from the density in proportion to r exp(−½ a r² + b r), r > 0, for a > 0.
 
-    In x = r √a it is x exp(−½ (x − β)²) with β = b/√a. Its logarithm is more concave than that of a normal law with
-    variance 1 about its mode, which therefore lies above it: at least half of the proposals are accepted down to
-    β = −1.5. Further back it is below a gamma law with shape 2 and rate −β.
+    In x = r √a it is x exp(−½ (x − β)²) with β = b/√a. Its logarithm is more concave than that of a normal distribution
+    with variance 1 about its mode, which therefore lies above it: at least half of the proposals are accepted down to
+    β = −1.5. Further back it is below a gamma distribution with shape 2 and rate −β.
     """
     root = math.sqrt(a)
     beta = b / root

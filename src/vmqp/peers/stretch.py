@@ -51,12 +51,12 @@ def _walk(streams, e, step, G, g, ones, mean_scale, stretch_scale, count):  # ty
     for _ in range(count):
         new[0] = e[0] + step * normal(streams, 0)
         new[1] = e[1] + step * normal(streams, 0)
-        there = _level(new, G, g, ones, mean_scale) - 0.5 * (new[0] ** 2 + new[1] ** 2) / stretch_scale**2
-        gain = there - level
+        proposed = _level(new, G, g, ones, mean_scale) - 0.5 * (new[0] ** 2 + new[1] ** 2) / stretch_scale**2
+        gain = proposed - level
         acceptance = 0.0 if math.isnan(gain) else math.exp(min(0.0, gain))
         total += acceptance
         if uniform(streams, 0) < acceptance:
-            e[0], e[1], level = new[0], new[1], there
+            e[0], e[1], level = new[0], new[1], proposed
     return total / count
 
 
@@ -82,7 +82,7 @@ def _sums(M, weights, cos, sin, radii, G, g):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def renew(streams, M, weights, cos, sin, mean_scale, stretch_scale, radii, e, step, A, cycles):  # type: ignore[no-untyped-def]
-    """Some cycles over the radii and the stretch; return the mean acceptance of the latter. A is room for a matrix."""
+    """Some cycles over the radii and the stretch; return the mean acceptance of the latter. A is scratch, (n, n)."""
     ones = weights.sum()
     G, g = np.empty(3), np.empty(2)
     rate = 0.0

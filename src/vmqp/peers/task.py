@@ -1,4 +1,4 @@
-"""What both peers share as tasks that run in chunks: draws that are kept, and what a result tells beside them."""
+"""What both peers do as tasks that run in chunks: learn at the observed locations, and draw from what was learned."""
 
 import hashlib
 from abc import ABC, abstractmethod
@@ -12,7 +12,7 @@ from vmqp.chain import Arrays, Chunk, Description, State
 from vmqp.circle import FloatArray
 from vmqp.learning import Problem
 from vmqp.learning.learner import doubts
-from vmqp.peers.places import Conditional, Places
+from vmqp.peers.locations import Conditional
 
 __all__ = ["Draw", "PeerTask", "Walker"]
 
@@ -39,7 +39,7 @@ class Walker(ABC):
     @property
     @abstractmethod
     def acceptance(self) -> list[float]:
-        """Of the last move with a factorisation, and of the last one without; nan where there was none."""
+        """Of the last move with a factorization, and of the last one without; nan where there was none."""
 
     @abstractmethod
     def iterate(self) -> None:
@@ -55,17 +55,27 @@ class Walker(ABC):
 
 
 class PeerTask(ABC):
-    """A Gaussian process behind angles: what `vmqp.run.run_chains` runs."""
+    """A Gaussian process behind angles: what `vmqp.run.run_chains` runs.
+
+    Parameters
+    ----------
+    problem : Problem
+        The observed locations and angles, and the kernel; without drift and noise, which are of the other model.
+    warmup : int
+        Iterations that adapt.
+    thin : int
+        Iterations for each draw.
+    """
 
     model: ClassVar[str]
     latent: ClassVar[str]
-    """What each draw holds of each observed location."""
+    """What each draw holds of each observed location: windings relative to the mean, or radii."""
     circular: ClassVar[str]
     own_parameters: ClassVar[tuple[str, ...]]
 
     def __init__(self, problem: Problem, warmup: int = 1000, thin: int = 1) -> None:
+        assert problem.d == problem.n, "new locations have no part in learning"
         self.problem, self.warmup, self.thin = problem, warmup, thin
-        self.places = Places(problem)
 
     @property
     def options(self) -> dict[str, float]:
@@ -81,7 +91,7 @@ class PeerTask(ABC):
     @property
     def chunk(self) -> int:
         """Iterations that take about a second."""
-        seconds = 4e-4 + 1.5e-10 * self.problem.n**3 + 3e-8 * self.problem.d**2
+        seconds = 4e-4 + 1.5e-10 * self.problem.n**3 + 3e-8 * self.problem.n**2
         return int(np.clip(1.0 / seconds, 1, 500))
 
     @abstractmethod
@@ -90,7 +100,7 @@ class PeerTask(ABC):
 
     @abstractmethod
     def walker(self, state: State) -> Walker:
-        """Take a chain up."""
+        """Resume a chain."""
 
     @abstractmethod
     def redraw(self, sets: Sequence[dict[str, float]], seed: int) -> list[Draw]:
@@ -100,9 +110,25 @@ class PeerTask(ABC):
     def joint(
         self, parameters: dict[str, float], latent: FloatArray, given: Conditional, rng: np.random.Generator
     ) -> tuple[FloatArray, dict[str, FloatArray]]:
-        """Angles of all new locations together, (m,), and the distribution of each by ``group/name``.
+        """Draw all new locations together.
 
-        `given` says how the new locations depend on the observed ones.
+        Parameters
+        ----------
+        parameters : dict of str to float
+            One draw of them.
+        latent : ndarray of shape (n,)
+            What that draw holds of each observed location.
+        given : Conditional
+            The new locations given the observed ones.
+        rng : Generator
+            Random numbers.
+
+        Returns
+        -------
+        angles : ndarray of shape (m,)
+            In radians.
+        distributions : dict of str to ndarray of shape (m,)
+            The distribution of each alone, by ``group/name``.
         """
 
     def advance(self, state: State, iterations: int) -> tuple[State, Chunk]:
@@ -122,8 +148,8 @@ class PeerTask(ABC):
 
     @property
     def kinds(self) -> tuple[bool, bool]:
-        """Whether there are moves with a factorisation, and moves without."""
-        p, q = self.places.observed.cheap_directions.shape
+        """Whether there are moves with a factorization, and moves without."""
+        p, q = self.problem.cheap_directions.shape
         return p > q, q > 0
 
     @cached_property

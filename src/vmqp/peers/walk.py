@@ -2,7 +2,7 @@
 
 A model gives two functions. The first reduces its latent variables at a factor of the kernel matrix to some sums; the
 second is the log-likelihood of these sums if the kernel matrix is multiplied by c. So a move along the common scale of
-all variances costs nothing, and a proposal that is refused costs one factorisation and no inverse.
+all variances costs nothing, and a proposal that is refused costs one factorization and no inverse.
 """
 
 import math
@@ -14,7 +14,8 @@ import numpy as np
 from vmqp.chain import State
 from vmqp.circle import FloatArray
 from vmqp.errors import NotPositiveDefiniteError
-from vmqp.peers.places import Places
+from vmqp.learning import Problem
+from vmqp.peers.locations import factor_of
 from vmqp.peers.proposer import Proposer, start_proposer
 from vmqp.precision import Cholesky, factorise
 from vmqp.sampling.sampler import Streams
@@ -31,12 +32,12 @@ _SPREAD, _TRIES = 1.0, 20
 class ParameterWalk:
     """The kernel's parameters of one chain, with the factor at the current ones."""
 
-    def __init__(self, places: Places, warmup: int, state: State) -> None:
-        self._problem, self._places = places.observed, places
+    def __init__(self, problem: Problem, warmup: int, state: State) -> None:
+        self._problem = problem
         self.u, self._base = state["u"].copy(), state["base"].copy()
         self.iteration = int(state["iteration"])
         self._proposer = Proposer(state, self._problem.cheap_directions, warmup)
-        factor = places.factor(self._problem.values(self._base))
+        factor = factor_of(problem, problem.values(self._base))
         assert factor is not None, "the state's parameters have a factor"
         self.factor: Cholesky = factor
         self.scale = self._scale(self.u)
@@ -48,7 +49,7 @@ class ParameterWalk:
 
     @property
     def acceptance(self) -> list[float]:
-        """Of the last proposal with a factorisation, and of the last one without."""
+        """Of the last proposal with a factorization, and of the last one without."""
         return list(self._proposer.acceptance)
 
     @property
@@ -56,13 +57,8 @@ class ParameterWalk:
         """The learned parameters of the kernel by name."""
         return self._problem.values(self.u)
 
-    @property
-    def L(self) -> FloatArray:
-        """The lower factor of the kernel matrix of the observed places."""
-        return self.factor.L if self.scale == 1.0 else self.factor.L * math.sqrt(self.scale)
-
     def move(self, rng: Streams, sums_at: SumsAt, log_likelihood: LogLikelihood) -> None:
-        """One proposal with a factorisation, then some along the common scale."""
+        """One proposal with a factorization, then some along the common scale."""
         if self.u.size:
             p, q = self._problem.cheap_directions.shape
             sums = sums_at(self.factor)
@@ -76,23 +72,23 @@ class ParameterWalk:
     ) -> Any:
         """Propose; return the sums at where the chain then stands."""
         proposal = self._proposer.propose(rng, self.u, kind, self.iteration)
-        there = self._at(proposal.u, kind)
+        proposed = self._at(proposal.u, kind)
         gain, new = -math.inf, sums
-        if there is not None:
-            factor, scale = there
+        if proposed is not None:
+            factor, scale = proposed
             new = sums if factor is self.factor else sums_at(factor)
             gain = log_likelihood(new, scale) - log_likelihood(sums, self.scale) + proposal.log_back
             gain += self._problem.log_prior(proposal.u) - self._problem.log_prior(self.u)
-        if not self._proposer.judge(rng, kind, gain, self.iteration) or there is None:
+        if not self._proposer.judge(rng, kind, gain, self.iteration) or proposed is None:
             return sums
-        if there[0] is not self.factor:
+        if proposed[0] is not self.factor:
             self._base = proposal.u.copy()
-        self.u, (self.factor, self.scale) = proposal.u, there
+        self.u, (self.factor, self.scale) = proposal.u, proposed
         return new
 
     def _at(self, u: FloatArray, kind: int) -> tuple[Cholesky, float] | None:
         if kind == 0:
-            factor = self._places.factor(self._problem.values(u))
+            factor = factor_of(self._problem, self._problem.values(u))
             return None if factor is None else (factor, 1.0)
         scale = self._scale(u)
         return (self.factor, scale) if 1e-100 < scale < 1e100 else None
@@ -103,25 +99,24 @@ class ParameterWalk:
         return scale
 
 
-def start_parameters(places: Places, rng: np.random.Generator) -> FloatArray:
+def start_parameters(problem: Problem, rng: np.random.Generator) -> FloatArray:
     """Parameters u about the middle of their priors, where the kernel matrix has a factor."""
-    problem = places.observed
     priors = [problem.priors[name] for name in problem.exchanged]
     middle = np.array([float(prior.to_unconstrained(prior.typical())) for prior in priors])
     shift, spread = rng.standard_normal(len(middle)), _SPREAD
     for _ in range(_TRIES):
         u = middle + spread * shift
-        if places.factor(problem.values(u)) is not None and math.isfinite(problem.log_prior(u)):
+        if factor_of(problem, problem.values(u)) is not None and math.isfinite(problem.log_prior(u)):
             return u
         spread *= 0.7
-    factorise(places.covariance(problem.values(middle)))
+    factorise(problem.bound.covariance(problem.values(middle)))
     raise NotPositiveDefiniteError(
-        "no parameters near the middle of their priors give the observed places a usable kernel matrix: add a "
-        "kernels.Nugget, or remove places that are closer than the kernel can tell apart."
+        "no parameters near the middle of their priors give the observed locations a usable kernel matrix: "
+        "add a kernels.Nugget, or remove locations that are closer than the kernel can tell apart."
     )
 
 
-def start_walk(places: Places, rng: np.random.Generator) -> State:
+def start_walk(problem: Problem, rng: np.random.Generator) -> State:
     """The state of a walk before its first iteration."""
-    u = start_parameters(places, rng)
+    u = start_parameters(problem, rng)
     return {"u": u, "base": u.copy(), "iteration": np.array(0)} | start_proposer(u)

@@ -1,8 +1,8 @@
 """A wrapped Gaussian process: y = θ + 2πk on the line, with unknown winding numbers k.
 
-The observed θ is what is left of y ~ N(μ, K) when whole turns are lost. The mean μ has a uniform law on the circle. As
-k and k + 1 with μ and μ + 2π are the same, that is a flat law on the line for one of each such class, and μ is
-integrated out:
+The observed θ is what is left of y ~ N(μ, K) when whole turns are lost. The mean μ has a uniform distribution on the
+circle. As k and k + 1 with μ and μ + 2π are the same, that is a flat distribution on the line for one of each such
+class, and μ is integrated out:
 
     log p(θ, k | w) = −½ log|K| − ½ log 1ᵀM1 − ½ yᵀPy + const,    P = M − M11ᵀM / 1ᵀM1.
 
@@ -15,15 +15,18 @@ Gaussian processes".
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
 
 from vmqp.chain import State
 from vmqp.circle import TWO_PI, FloatArray
 from vmqp.laws import wrapped_normal
-from vmqp.peers.places import Conditional, Places, solved
+from vmqp.learning import Problem
+from vmqp.peers.locations import Conditional, learned_factor, nearest_first, solved
 from vmqp.peers.task import Draw, PeerTask, Walker
 from vmqp.peers.walk import ParameterWalk, start_walk
 from vmqp.peers.windings import turn_groups, turn_places
@@ -33,7 +36,7 @@ from vmqp.sampling.sampler import Streams
 
 __all__ = ["WrappedTask"]
 
-_GROUPS = 20  # sets of neighbours whose winding is drawn in an iteration
+_GROUPS = 20  # sets of neighbors whose winding is drawn in an iteration
 _CYCLES = 30  # over the windings at each set of parameters, for data that were not learned from
 _BLUR = 0.7  # of the log distances by which chains start with different windings
 
@@ -44,7 +47,7 @@ class _Sums(NamedTuple):
     """1ᵀM1"""
     quadratic: float
     """yᵀPy"""
-    places: int
+    locations: int
 
 
 class WrappedTask(PeerTask):
@@ -56,36 +59,43 @@ class WrappedTask(PeerTask):
     own_parameters = ("direction",)
 
     def start(self, seed: int, chain: int) -> State:
-        """Parameters from the middle of their priors, and the angles unwrapped along a random tree of neighbours."""
+        """Parameters from the middle of their priors, and the angles unwrapped along a random tree of neighbors."""
         rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(chain, 1)))
         streams = seed_streams(np.random.SeedSequence(seed, spawn_key=(chain,)), 1)
-        walk = start_walk(self.places, rng)
-        values = self.places.observed.values(walk["u"])
-        return walk | {
-            "streams": streams,
-            "y": _unwrapped(self.places.covariance(values), self.problem.observed, rng),
-        }
+        walk = start_walk(self.problem, rng)
+        K = self.problem.bound.covariance(self.problem.values(walk["u"]))
+        return walk | {"streams": streams, "y": _unwrapped(K, self.problem.observed, rng)}
 
     def walker(self, state: State) -> "_Wrapped":
-        """Take a chain up."""
-        return _Wrapped(self.places, self.warmup, state)
+        """Resume a chain."""
+        return _Wrapped(self.problem, self.nearness, self.warmup, state)
+
+    @cached_property
+    def nearness(self) -> NDArray[np.int64]:
+        """For each observed location all of them, the nearest first, by the kernel in the middle of its priors."""
+        bound = self.problem.bound
+        return nearest_first(
+            bound.covariance({name: prior.typical() for name, prior in bound.parameters.items()})
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "nearness"}
 
     def redraw(self, sets: Sequence[dict[str, float]], seed: int) -> list[Draw]:
         """Draw the windings at given parameters; each set starts where the last one ended."""
         rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0, 1)))
         streams = seed_streams(np.random.SeedSequence(seed, spawn_key=(0,)), 1)
-        places, drawn = self.places, []
-        kernel = [{name: values[name] for name in self.places.observed.exchanged} for values in sets]
-        y = _unwrapped(places.covariance(kernel[0]), self.problem.observed, rng)
+        problem, drawn = self.problem, []
+        kernel = [{name: values[name] for name in problem.exchanged} for values in sets]
+        y = _unwrapped(problem.bound.covariance(kernel[0]), problem.observed, rng)
         for values in kernel:
-            factor = places.factor(values)
-            assert factor is not None, "the parameters were learned"
-            P = _without_mean(factor.M)
+            M = learned_factor(problem, values).M
+            P = _without_mean(M)
             for _ in range(_CYCLES):
                 product = P @ y
                 turn_places(streams, y, P, 1.0, product)
-                turn_groups(streams, y, P, 1.0, product, places.nearness, _GROUPS)
-            drawn.append(_drawn(streams, values, factor.M, y, self.problem.observed))
+                turn_groups(streams, y, P, 1.0, product, self.nearness, _GROUPS)
+            drawn.append(_drawn(streams, values, M, y, problem.observed))
         return drawn
 
     def joint(
@@ -100,12 +110,11 @@ class WrappedTask(PeerTask):
 
 
 class _Wrapped(Walker):
-    def __init__(self, places: Places, warmup: int, state: State) -> None:
-        self._places = places
-        self._walk = ParameterWalk(places, warmup, state)
+    def __init__(self, problem: Problem, order: NDArray[np.int64], warmup: int, state: State) -> None:
+        self._observed, self._order = problem.observed, order
+        self._walk = ParameterWalk(problem, warmup, state)
         self._rng = state["streams"].copy()
         self._y = state["y"].copy()
-        self._order = places.nearness
         self._projected: tuple[Cholesky, FloatArray] | None = None
 
     def state(self) -> State:
@@ -128,7 +137,7 @@ class _Wrapped(Walker):
 
     def draw(self) -> Draw:
         M = self._walk.factor.M / self._walk.scale
-        return _drawn(self._rng, self._walk.values, M, self._y, self._places.problem.observed)
+        return _drawn(self._rng, self._walk.values, M, self._y, self._observed)
 
     def _P(self) -> FloatArray:
         factor = self._walk.factor
@@ -173,7 +182,7 @@ def _drawn(
 
 def _log_likelihood(sums: _Sums, scale: float) -> float:
     """Of the angles and their windings where the kernel matrix is multiplied by `scale`."""
-    free = (sums.places - 1) * math.log(scale)
+    free = (sums.locations - 1) * math.log(scale)
     return -0.5 * (sums.log_determinant + math.log(sums.ones) + free + sums.quadratic / scale)
 
 
@@ -182,7 +191,7 @@ def _on_circle(values: FloatArray | float) -> FloatArray:
 
 
 def _unwrapped(K: FloatArray, angles: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """Each angle within half a turn of its neighbour on a tree of near places, which chance blurs."""
+    """Each angle within half a turn of its neighbor on a tree of near locations, which chance blurs."""
     n = len(angles)
     if n == 1:
         return angles.copy()

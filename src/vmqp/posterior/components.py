@@ -19,6 +19,7 @@ __all__ = ["Components", "ProjectedNormal", "VonMises", "WrappedNormal"]
 ComplexArray = npt.NDArray[np.complex128]
 
 _TAIL = 12.0  # standard deviations: beyond, a von Mises distribution has less than 1e-12 of its mass
+_FAR = 7.5  # the same of the distance of a normal vector from its mean
 
 
 class Components(Protocol):
@@ -187,8 +188,15 @@ class ProjectedNormal(NamedTuple):
 
     @property
     def reach(self) -> FloatArray:
-        """The whole circle, unless the vector is so long that it cannot turn round."""
-        return np.where(self.deviation < 0.05, _TAIL * self.deviation, np.pi)
+        """The whole circle, unless the vector is so long that it cannot turn round.
+
+        An angle ψ away, the vector is |m| sin ψ or more from its mean: the probability of that is at most
+        exp(−½ |m|² sin² ψ / λ), with λ the largest variance along any direction.
+        """
+        largest = 0.5 * (self.xx + self.yy) + np.hypot(0.5 * (self.xx - self.yy), self.xy)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            sine = _FAR * np.sqrt(largest) / np.hypot(self.x, self.y)
+            return np.where(sine < 1.0, np.arcsin(sine), np.pi)
 
     def moment(self) -> ComplexArray:
         """By `vmqp.laws.projected_moment`."""
