@@ -1,5 +1,7 @@
 """The demonstration: its files, what it says, and its coverage of what was held out."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -25,6 +27,7 @@ def test_the_files_are_there_and_agree(run):
     assert len(predictions) == demo.HELD_OUT + demo.GRID[0] * demo.GRID[1]
     np.testing.assert_allclose(predictions["mean"], post.mean, rtol=1e-12)
     np.testing.assert_array_equal(vmqp.load(out / demo.FILES["draws"]).mean, post.mean)
+    np.testing.assert_array_equal(vmqp.load(out / demo.FILES["model"]).predict(post.X_new), post.mean)
     assert "Wind over a made-up region" in (out / demo.FILES["report"]).read_text(encoding="utf-8")
 
 
@@ -49,11 +52,13 @@ def test_the_wind_is_predicted_far_better_than_by_its_climate(run):
 
 def test_the_terminal_shows_the_verdict_the_scores_and_the_report(run, tmp_path, capsys, monkeypatch):
     _, post = run
-    monkeypatch.setattr(demo, "regress", lambda *_, **__: post)
+    fitted = SimpleNamespace(fit=lambda *_: None, posterior=lambda _: post, save=lambda _: None)
+    monkeypatch.setattr(demo, "CircularRegressor", lambda **_: fitted)
     assert main(["demo", "--out", str(tmp_path), "--quiet"]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "mean CRPS" in said
     assert "90% arcs hold" in said
+    assert "model.nc').predict([[10.0, 51.0]])" in said
     assert "report.html in a browser" in said
 
 

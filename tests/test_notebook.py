@@ -29,12 +29,13 @@ short = dict(period=360, chains=2, draws=20, warmup=20)
     "warned": """
 with warnings.catch_warnings():
     warnings.simplefilter("always")
-    vmqp.regress(X, y, np.linspace(0.0, 7.0, 13)[:, None], progress=False, **short);
+    vmqp.regress(X, y, [[2.5]], progress=False, **short);
+    vmqp.CircularRegressor(progress=False, **short).fit(X, y).simulate([[2.5]], 10);
 """,
     "shown": "post",
     "plot": "post.plot();",
     "rose": "post.plot_rose([0, 1]);",
-    "estimator": "vmqp.CircularRegressor(period=360).fit(X, y)",
+    "estimator": "vmqp.CircularRegressor(progress=False, **short).fit(X, y)",
 }
 
 
@@ -88,8 +89,8 @@ def check_progress(outputs):
 
 def check_warnings(outputs):
     text = "".join(output.text for output in outputs)
-    assert "TransductiveWarning: 13 places are asked for and 12 were observed" in text
-    assert "ConvergenceWarning" in text
+    assert text.count("ConvergenceWarning") >= 2, "of two runs"
+    assert "TransductiveWarning" not in text
     assert "run_chains(" not in text, "a warning shows the line of the cell, and not one of ours"
 
 
@@ -99,7 +100,7 @@ def check_posterior(outputs):
     for part in ("lengthscale", "Predictions in degrees", "<table", "2.5", "3.5"):
         assert part in page
     plain = outputs[0]["data"]["text/plain"]
-    assert plain.startswith("Posterior(3 new places given 12, 2 chains of 20 draws")
+    assert plain.startswith("Posterior(3 new locations given 12, 2 chains of 20 draws")
 
 
 def check_picture(outputs):

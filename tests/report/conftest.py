@@ -97,7 +97,9 @@ class FakeRange(SimpleNamespace):
 
 
 class FakePosterior:
-    """The part of a posterior that a report asks for, from draws about known directions."""
+    """The part of a posterior that a report asks for, from joint draws about known directions."""
+
+    joint = True
 
     def __init__(
         self, centres, spreads, *, trusted=True, stopped="draws", period=360.0, unit="degrees", **given
@@ -139,10 +141,12 @@ class FakePosterior:
     def interval(self, probability=0.9):
         return arcs.shortest_arc(self._flat(), probability, axis=0, period=self.period, origin=0.0)
 
-    def crps(self, truth):
+    def crps(self, truth, distance="cosine"):
         from vmqp import scores
 
-        return scores.crps(self.range.to_radians(self._flat()), self.range.to_radians(truth))
+        draws, aim = self.range.to_radians(self._flat()), self.range.to_radians(truth)
+        unit = self.period / (2 * np.pi) if distance == "arc" else 1.0
+        return unit * scores.crps(draws, aim, distance=distance)
 
     def verdict(self):
         return self._verdict

@@ -8,10 +8,7 @@ import vmqp
 from vmqp.report.build import make_content, report
 
 # Far too few draws to converge: what is tested is that the two rooms fit together.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::vmqp.errors.ConvergenceWarning"),
-    pytest.mark.filterwarnings("ignore::vmqp.errors.TransductiveWarning"),
-]
+pytestmark = pytest.mark.filterwarnings("ignore::vmqp.errors.ConvergenceWarning")
 SHORT = {"draws": 40, "warmup": 40, "chains": 2, "progress": False, "seed": 3}
 
 
@@ -47,9 +44,32 @@ def test_map(wind, stations):
     assert all(place.picture is not None for place in content.highlighted)
     assert content.verdict.level == "bad"
     assert {row.name for row in content.parameters} == set(wind.parameters)
-    assert [row.name for row in content.diagnostics][-1] == "angles (worst of 6)"
+    assert {row.name for row in content.diagnostics} == set(wind.parameters)
     assert [row[3] for row in content.predictions.rows] == wind.mean.tolist()
     assert content.calls[0].text == wind.call
+    facts = {fact.label: fact.value for fact in content.facts}
+    assert facts["How it was predicted"].endswith(
+        "a mixture over 80 of 80 parameter draws, conditioned on all 14 observed locations"
+    )
+    assert "predicted on its own" in content.remarks[0]
+    assert any("Monte Carlo error" in sentence for sentence in content.verdict.sentences)
+
+
+def test_joint_draws(stations):
+    known, new = stations.iloc[:14], stations.iloc[14:]
+    given = known[["lon", "lat"]], known["dir"]
+    together = vmqp.regress(*given, new[["lon", "lat"]], period=360, transductive=True, **SHORT)
+    content = make_content(together, truth=new["dir"])
+    assert left_out(content) == []
+    assert [row.name for row in content.diagnostics][-1] == "angles (worst of 6)"
+    facts = {fact.label: fact.value for fact in content.facts}
+    assert facts["How it was predicted"].startswith("all locations together and together with the parameters")
+    assert "depend on the set" in content.remarks[0]
+    drawn = vmqp.CircularRegressor(period=360, **SHORT).fit(*given).joint_posterior(new[["lon", "lat"]])
+    content = make_content(drawn)
+    assert left_out(content) == []
+    facts = {fact.label: fact.value for fact in content.facts}
+    assert "by conditional simulation" in facts["How it was predicted"]
 
 
 def test_page_of_a_real_posterior_is_small(wind, tmp_path):

@@ -75,10 +75,16 @@ def test_number_of_a_kernel_is_not_taken_for_a_column():
     assert parameter_meaning("lengthscale_2").startswith("Length scale (kernel 2)")
 
 
-def test_glossary_explains_that_predictions_depend_on_the_set():
-    meanings = {term.word: term.meaning for term in glossary(DEGREES, 0.9)}
-    assert "other places are asked for" in meanings["Transductive"]
-    assert "about 9 should hold" in meanings["Arc"]
+def test_glossary_explains_whether_predictions_depend_on_the_set():
+    alone, joint = (
+        {term.word: term.meaning for term in glossary(DEGREES, 0.9, joint=joint)} for joint in (False, True)
+    )
+    assert "does not depend on what else is asked for" in alone["One location at a time"]
+    assert "Transductive" not in alone
+    assert "other locations are asked for" in joint["Transductive"]
+    assert "One location at a time" not in joint
+    for meanings in (alone, joint):
+        assert "about 9 should hold" in meanings["Arc"]
 
 
 def test_examples_are_different_places():
