@@ -165,8 +165,8 @@ def projected_moment(
 ) -> npt.NDArray[np.complex128]:
     """First trigonometric moment E exp(iθ) of the angle of a bivariate normal vector z, as in `projected_normal`.
 
-    It is E z/|z|, where 1/|z| = 2/√π ∫ exp(−t²|z|²) dt over t > 0. In the axes of the covariance, with variances λ and
-    means m, that makes
+    It is ``E z/|z|``, where ``1/|z| = 2/√π ∫ exp(−t²|z|²) dt`` over t > 0. In the axes of the covariance, with
+    variances λ and means m, that makes::
 
         E z_a/|z| = 2/√π ∫ m_a / (1 + 2t²λ_a) Π_b (1 + 2t²λ_b)^(−½) exp(−t²m_b² / (1 + 2t²λ_b)) dt.
 
