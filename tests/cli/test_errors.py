@@ -253,6 +253,12 @@ def test_an_error_found_late_keeps_the_run_that_was_to_be_replaced(refused, copi
     refused(arguments, "does not like", notes="3 of 24 rows")
 
 
+@pytest.mark.usefixtures("late_error")
+def test_many_locations_in_the_model_are_announced_and_many_to_predict_are_not(call):
+    assert "1,621 locations in the model" in call(predict("--grid", "40x40", "--transductive")).out
+    assert "in the model" not in call(predict("--grid", "40x40")).out
+
+
 def test_errors_are_json_where_json_is_asked_for(call):
     for arguments in (predict("--json"), predict("--json", "--no-such-option")):
         answer = call(arguments)
