@@ -88,6 +88,14 @@ def _link_to_pages(app, docname, source):
         source[0] = source[0].replace(f"]({up}{there}", f"]({up}{here}")
 
 
+def _headings_of_docstrings(app, what, name, obj, options, lines):
+    """Make the sections of numpydoc docstrings small headings; they would be sections of the page."""
+    for row in range(len(lines) - 1):
+        if lines[row] and lines[row + 1] and set(lines[row + 1]) == {"-"}:
+            lines[row], lines[row + 1] = f".. rubric:: {lines[row]}", ""
+
+
 def setup(app):
     """Connect what this file adds."""
     app.connect("source-read", _link_to_pages)
+    app.connect("autodoc-process-docstring", _headings_of_docstrings)
