@@ -17,7 +17,7 @@ _TURNS = (
 _WIDE = math.pi  # a variance from which the Fourier series needs fewer terms
 _WAVES = 5  # of the series: the next one is below 1e-19
 _BEHIND = -5.0  # below, one minus Mills' ratio is read from its continued fraction
-_DEPTH = 40  # of the fraction: at -5 the rest is below 1e-15
+_AHEAD = 9.0  # from here on nothing of a normal distribution with mean D is below zero
 _LEAST, _NOTHING = 1e-300, 1e-18
 _NODES = (
     48  # of the moment's integral: 1e-13 where one deviation is at most twice the other, 1e-8 up to 7 times
@@ -91,20 +91,21 @@ def _projected(theta, x, y, xx, xy, yy):  # type: ignore[no-untyped-def]
     D = along / math.sqrt(own)
     # ½ D² − ½ mᵀΣ⁻¹m: what is across the direction, without a difference of large numbers
     across = -0.5 * (cos * y - sin * x) ** 2 / (determinant * own)
+    scale = 1.0 / (TWO_PI * own * math.sqrt(determinant))
+    if D > _AHEAD:
+        return across + math.log(scale * D * math.sqrt(TWO_PI))
     if D > 0.0:
-        # log(φ(D)/φ(0) + D Φ(D)/φ(0)): the peak ½ D² is in `across` already
+        # φ(D)/φ(0) + D Φ(D)/φ(0): the peak ½ D² is in `across` already
         mass = 0.5 * math.erfc(-D / math.sqrt(2.0))
-        rest = math.log(math.exp(-0.5 * D * D) + D * math.sqrt(TWO_PI) * mass)
-    elif D > _BEHIND:
+        return across + math.log(scale * (math.exp(-0.5 * D * D) + D * math.sqrt(TWO_PI) * mass))
+    if D > _BEHIND:
         mills = math.sqrt(0.5 * math.pi) * math.exp(0.5 * D * D) * math.erfc(-D / math.sqrt(2.0))
-        rest = math.log(1.0 + D * mills) - 0.5 * D * D
-    else:
-        # Mills' ratio is 1 / (x + f), f = 1 / (x + 2 / (x + 3 / ...)) at x = −D; one minus x times it is f / (x + f).
-        f = 0.0
-        for k in range(_DEPTH, 0, -1):
-            f = k / (f - D)
-        rest = math.log(f / (f - D)) - 0.5 * D * D
-    return across + rest - math.log(TWO_PI * own) - 0.5 * math.log(determinant)
+        return across + math.log(scale * (1.0 + D * mills)) - 0.5 * D * D
+    # Mills' ratio is 1 / (x + f), f = 1 / (x + 2 / (x + 3 / ...)) at x = −D; one minus x times it is f / (x + f).
+    f = 0.0
+    for k in range(4 - int(120.0 / D), 0, -1):  # so many that the rest is below 1e-15
+        f = k / (f - D)
+    return across + math.log(scale * f / (f - D)) - 0.5 * D * D
 
 
 @njit(cache=True, nogil=True)
