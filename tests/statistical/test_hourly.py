@@ -1,4 +1,5 @@
-"""Gaps in hourly wind directions are filled with arcs that hold the truth as often as they say, on a sparse precision.
+"""Gaps in hourly wind directions are filled with arcs that hold the truth as often as they say, learned on a sparse
+precision and predicted from the nearest observed hours.
 
 The wind is no draw from the model, so coverage is not exactly 90 %; the test says that it is not far from it. Errors at
 the hours of one gap are correlated. So each gap has one vote, the share of its hours that lie in their arcs. Whatever
