@@ -19,6 +19,7 @@ from vmqp import CircularRegressor, kernels, priors
 from vmqp.errors import ConvergenceWarning, InputError
 from vmqp.posterior import predictive
 from vmqp.posterior.mixture import cdf
+from vmqp.regression import fitting
 
 FEW = {"period": 360, "chains": 2, "draws": 40, "warmup": 20, "progress": False, "seed": 6}
 RNG = np.random.default_rng(3)
@@ -241,6 +242,55 @@ def test_draws_that_do_not_fit_the_memory_are_refused(model, monkeypatch):
         _ = post.draws
     assert post.draws_at([5]).shape == (2, 40, 1)
     assert post.mean.shape == (1200,)
+
+
+# Many observed locations
+
+
+def test_nearest_neighbors_predict_nearly_the_same():
+    """Of 80 observed locations the 50 nearest hold nearly all that there is to know."""
+    rng = np.random.default_rng(7)
+    X = rng.uniform(0.0, 3.0, (80, 2))
+    angles = np.sin(X[:, 0]) + X[:, 1] + 0.1 * rng.normal(size=80)
+    fixed = {"kernel": "0.5 * exponential(1.0) + nugget(0.05)", "concentration": 0, "chains": 1, "draws": 5}
+    new = rng.uniform(0.0, 3.0, (40, 2))
+    dense, near = (
+        CircularRegressor(**fixed, warmup=0, precision=precision, progress=False)
+        .fit(X, angles)
+        .posterior(new)
+        for precision in ("dense", "vecchia")
+    )
+    assert dense._predictive.kriging.exact
+    assert near._predictive.kriging.neighbors == 50
+    np.testing.assert_allclose(near.mean, dense.mean, atol=0.01)
+    np.testing.assert_allclose(near.variance, dense.variance, atol=0.005)
+    assert (near.mean != dense.mean).any()
+
+
+def test_of_many_observed_locations_some_are_learned_with(monkeypatch):
+    """In groups of neighbors, as dense as all of them; predictions are conditioned on all."""
+    hours = np.arange(9000.0)[:, None]
+    seen, run_chains = [], fitting.run_chains
+    monkeypatch.setattr(
+        fitting, "run_chains", lambda task, **k: seen.append(task.problem) or run_chains(task, **k)
+    )
+    kernel = priors.HalfNormal(1.0) * kernels.Exponential(priors.LogNormal(0, 1)) + kernels.Nugget(0.03)
+    few = {"chains": 1, "draws": 2, "warmup": 0, "progress": False}
+    model = CircularRegressor(kernel=kernel, **few).fit(hours, np.sin(hours[:, 0]))
+    (fewer,) = seen
+    assert 450 <= fewer.n <= 600
+    assert not fewer.is_sparse
+    gaps = np.diff(np.sort(fewer.X[:, 0]))
+    assert np.median(gaps) == 1.0, "as dense as all"
+    assert (gaps > 1.0).sum() >= 15, "in groups"
+    assert gaps.max() < 1200.0, "all over the series"
+    np.testing.assert_allclose(fewer.observed, np.sin(fewer.X[:, 0]), atol=1e-12)
+    assert f"learned from {fewer.n} of the 9,000 observations" in str(model.verdict())
+    post = model.posterior([[4321.0], [8999.5]])
+    assert post.y.shape == (9000,)
+    assert post._predictive.kriging.neighbors == 50
+    with pytest.raises(InputError, match="likelihoods"):
+        model.loo()
 
 
 # Other data

@@ -5,8 +5,12 @@ errors; `_APART` is five of them, so that new seeds would fail once in 20,000 ru
 quadrature, frequencies of cells are compared by χ² with effective counts; its level is 1e-4. The seeds are fixed.
 """
 
+import os
 import pickle
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -318,3 +322,62 @@ def test_joint_draws_are_dependent_and_those_of_a_posterior_are_not():
 
     assert together(joint) > 0.5
     assert abs(together(alone)) < 0.08
+
+
+# The bound on memory, which the operating system agrees with
+
+CHILD = """
+import resource, sys, warnings
+bound, allowed = float(sys.argv[1]), int(float(sys.argv[2]))
+import numpy as np
+from simulations import KERNEL, SETS, square, stations
+from vmqp.errors import InputError
+from vmqp.learning import make_problem
+from vmqp.regression.simulate import check_room, simulation_task
+from vmqp.run import run_chains
+warnings.simplefilter("ignore")
+resource.setrlimit(resource.RLIMIT_DATA, (allowed, allowed))
+try:
+    grid = square(200)
+    check_room(len(grid) + 25, len(grid), 20, 2, bound)
+    problem = make_problem(*stations(), grid, kernel=KERNEL, drift="mean", neighbors=20)
+    task = simulation_task(problem, dict(SETS, concentration=np.ones(3), direction=np.ones(3)), warmup=1)
+    tree = run_chains(task, chains=2, draws=1, executor="threads", progress=False, memory=bound)
+    angle = tree["posterior"]["angle"].values
+    print("drawn", angle.shape, bool(np.isfinite(angle).all()))
+except InputError as error:
+    print("refused", error)
+except MemoryError:
+    print("out of memory")
+"""
+
+
+def child(bound, allowed):
+    found = subprocess.run(
+        [sys.executable, "-c", CHILD, str(bound), str(allowed)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        # BLAS sets memory aside for each core, which is not ours.
+        env={
+            **os.environ,
+            "OPENBLAS_NUM_THREADS": "2",
+            "OMP_NUM_THREADS": "2",
+            "PYTHONPATH": str(Path(__file__).parents[1]),
+        },
+    )
+    return found.stdout.strip() or found.stderr.strip()[-300:]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit on data is Linux's")
+class TestLimitOfTheSystem:
+    def test_a_simulation_keeps_to_the_bound(self):
+        assert child(1.0e9, 1.0e9) == "drawn (2, 1, 40000) True"
+
+    def test_one_that_does_not_fit_is_refused_before_it_begins(self):
+        assert child(0.55e9, 1.0e9).startswith("refused 2 joint draws of 40,000 locations need about")
+
+    def test_the_limit_is_one(self):
+        """With less than is needed the system stops it: the two tests above are not empty."""
+        assert not child(1.0e9, 0.3e9).startswith("drawn")
