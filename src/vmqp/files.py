@@ -34,7 +34,8 @@ def _from_text(name: str, value: Any) -> Any:
     if text == repr(priors.UniformAngle()):
         return priors.UniformAngle()
     found = parse(f"{text} * exponential(1)")
-    assert isinstance(found, Scaled), name
+    if not isinstance(found, Scaled):
+        raise ValueError(f"{name} is {text!r}")
     return found.variance
 
 

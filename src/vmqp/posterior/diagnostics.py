@@ -15,6 +15,7 @@ from vmqp.run.diagnostics import LEAST_DRAWS, blocks
 from vmqp.tables import AngleRange
 
 __all__ = [
+    "DOUBTS",
     "SIMULATION",
     "Verdict",
     "diagnose",
@@ -26,6 +27,8 @@ __all__ = [
 
 SIMULATION = "conditional simulation"
 """What results of a simulation say of their method."""
+DOUBTS = "learning_doubts"
+"""The attribute of a simulation that says why its parameters are not to be trusted."""
 _CIRCULAR = {"direction"}
 # R-hat of 50 independent draws of each of 4 chains exceeds 1.06 at one location in a thousand.
 _RHAT_SIMULATED, _FEW = 1.1, 0.05
@@ -116,7 +119,8 @@ def judge(table: pd.DataFrame, tree: xr.DataTree, target_ess: float) -> Verdict:
     if not len(table):
         return Verdict(True, ("Nothing was learned: all parameters are fixed numbers.",))
     if tree.attrs.get("method") == SIMULATION:
-        return _judge_simulation(table, posterior)
+        found, learning = _judge_simulation(table, posterior), tree.attrs.get(DOUBTS)
+        return found if learning is None else Verdict(False, (str(learning), *found.sentences))
     against = list(_judged(table, posterior, tree, rule))
     if against:
         return Verdict(False, (*against, *_other_data(tree)))

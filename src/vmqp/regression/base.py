@@ -18,7 +18,7 @@ from vmqp.checks import check_count
 from vmqp.circle import TWO_PI, FloatArray
 from vmqp.errors import ConvergenceWarning, InputError, caller_level
 from vmqp.posterior import LeaveOneOut, Posterior, Verdict
-from vmqp.posterior.diagnostics import diagnose, judge, parameters_in
+from vmqp.posterior.diagnostics import DOUBTS, diagnose, judge, parameters_in
 from vmqp.posterior.loo import leave_one_out
 from vmqp.posterior.predictive import ClosedForm, default_draws
 from vmqp.posterior.saving import write_tree
@@ -227,7 +227,11 @@ class PosteriorRegressor(RegressorMixin, BaseEstimator, ABC):
         count = check_count(draws, "draws", 1, "joint draws")
         new = read_new_inputs(X_new, self.data_.table, "X_new")
         self._check_new(new)
-        return self._joint(learned, new, max(count, _DRAWS))
+        joint = self._joint(learned, new, max(count, _DRAWS))
+        verdict = self.verdict()
+        if not verdict.trusted:
+            joint.to_datatree().attrs[DOUBTS] = str(verdict)
+        return joint
 
     def simulate(self, X_new: Any, draws: int = _DRAWS) -> FloatArray:
         """Draw joint fields at new locations, (draws, m): for routes, areas and fronts, where dependence matters.
