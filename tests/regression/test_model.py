@@ -223,10 +223,10 @@ def test_a_table_of_many_locations_needs_one_pass(noisy, monkeypatch):
     post, seen, lock = noisy.posterior(np.linspace(-1.0, 6.0, 57)[:, None]), [], threading.Lock()
     compute = post._predictive._compute
 
-    def counted(rows):
+    def counted(rows, *more):
         with lock:
             seen.append(rows.stop - rows.start)
-        return compute(rows)
+        return compute(rows, *more)
 
     monkeypatch.setattr(post._predictive, "_compute", counted)
     post.to_frame()
