@@ -18,7 +18,7 @@ __all__ = ["Components", "ProjectedNormal", "VonMises", "WrappedNormal"]
 
 ComplexArray = npt.NDArray[np.complex128]
 
-_TAIL = 12.0  # standard deviations: beyond, a von Mises distribution has less than 1e-12 of its mass
+_TAIL = 8.0  # standard deviations: beyond, a von Mises distribution has less than 1e-9 of its mass
 _FAR = 7.5  # the same of the distance of a normal vector from its mean
 
 
@@ -81,7 +81,7 @@ class VonMises(NamedTuple):
 
     @property
     def reach(self) -> FloatArray:
-        """Twelve deviations, or the whole circle."""
+        """Eight deviations, or the whole circle."""
         with np.errstate(divide="ignore"):
             variance = 1.0 / self.strength
             if self.noise is not None:
@@ -136,7 +136,7 @@ class WrappedNormal(NamedTuple):
 
     @property
     def reach(self) -> FloatArray:
-        """Twelve deviations, or the whole circle."""
+        """Eight deviations, or the whole circle."""
         return np.minimum(_TAIL * np.sqrt(self.variance), np.pi)
 
     def moment(self) -> ComplexArray:
