@@ -45,7 +45,7 @@ NAMES: dict[str, Item] = {
     "fig1": Item(
         "fig1",
         "Figure 1: transductive learning",
-        "seven observations; posterior of σ², l², κ, ν for 5 to 40 new places",
+        "seven observations; posterior of σ², l², κ, ν for 5 to 40 new locations",
     ),
     "fig2": Item(
         "fig2",
@@ -65,18 +65,21 @@ NAMES: dict[str, Item] = {
         ("wind",),
     ),
     "fig5": Item(
-        "fig5", "Figure 5: the map of winds", "stations and predicted means with 20 % held out", ("wind",)
+        "fig5",
+        "Figure 5: the map of winds",
+        "20 % of the stations held out; the variance on a grid, drawn jointly and one location at a time",
+        ("wind",),
     ),
     "gait": Item(
         "gait",
         "Figures 6 and 7: the gait cycle",
-        "phase of the cycle from joint angles, and its parameters",
+        "phase from joint angles, transductive and one location at a time; its parameters",
         ("gait",),
     ),
     "traces": Item(
         "traces",
         "Figures S1 to S3: traces",
-        "parameters of wind and gait, roses at four places",
+        "parameters of wind and gait, roses at four locations",
         ("wind", "gait"),
     ),
     "bridging": Item(

@@ -181,7 +181,8 @@ def _what_we_got(gait: Gait, runs: list[Run], others: list[Run], modes: pd.DataF
 def _scored(run: Run) -> str:
     return (
         f"mean error {run.error.mean():.2f} % of the cycle (RMSE {run.rmse:.2f}, at most {run.error.max():.1f}), 90 % "
-        f"arcs cover {100 * run.coverage:.0f} % and are {run.posterior.width(0.9).mean():.1f} % long"
+        f"arcs cover {100 * run.coverage:.0f} % and are {run.posterior.width(0.9).mean():.1f} % long, log score "
+        f"{run.posterior.log_score(run.truth).mean():.2f}"
     )
 
 
@@ -194,14 +195,16 @@ def _agrees(runs: list[Run], modes: pd.DataFrame, *, quick: bool) -> str:
     rhat = max(rhat_of_angles(run.posterior) for run in ours if run.prediction == JOINT)
     accurate = max(run.error.mean() for run in ours) <= _WANTED_ERROR
     calibrated = all(_WANTED_COVER[0] <= run.coverage <= _WANTED_COVER[1] for run in ours)
-    numbers = ", ".join(
-        f"{run.prediction} {_brief(run)}" for run in ours if len(run.rows) == len(ours[0].rows)
-    )
+    shown = [run for run in ours if len(run.rows) == len(ours[0].rows)]
+    errors = " and ".join(f"{run.error.mean():.2f} % {run.prediction}" for run in shown)
+    covers = " and ".join(f"{100 * run.coverage:.0f} % {run.prediction}" for run in shown)
     parts = [
-        f"the phase is predicted accurately (mean error {numbers})"
+        f"the phase is predicted accurately (mean error {errors})"
         if accurate
-        else f"the error is above {_WANTED_ERROR} % of the cycle ({numbers})",
-        "the arcs hold what they promise" if calibrated else "the 90 % arcs do not all cover 80 to 97 %",
+        else f"the error is above {_WANTED_ERROR} % of the cycle ({errors})",
+        "the arcs hold what they promise"
+        if calibrated
+        else f"the 90 % arcs cover {covers}, where 80 to 97 % are wanted",
     ]
     if rhat > LIMIT:
         parts.append(f"by chains that do not agree yet (R-hat of predicted angles {rhat:.2f})")
