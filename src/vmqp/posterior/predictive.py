@@ -143,7 +143,7 @@ class ClosedForm:
 
     def elsewhere(self, X_new: FloatArray, noise_new: FloatArray | None = None) -> "ClosedForm":
         """The same parameter draws at other locations; factorizations are shared."""
-        _ = self.kriging, self._parameters
+        _ = self.kriging, self._parameters, self._model, self._known_noise
         other = copy(self)
         other.X_new, other._noise_new, other.watch = X_new, noise_new, None
         other.__dict__.pop("_all", None)
@@ -185,9 +185,15 @@ class ClosedForm:
         """Components at a location."""
         return self.chains * self.kept
 
-    @property
+    @cached_property
     def _model(self) -> str:
         return str(self._tree.attrs["model"]).split()[0]
+
+    @cached_property
+    def _known_noise(self) -> float | None:
+        """χ of all observations, where it is one number that is not learned."""
+        known = self._tree["constant_data"].dataset
+        return float(known["noise"].values) if "noise" in known and known["noise"].ndim == 0 else None
 
     def _latent(self, name: str) -> FloatArray:
         return self._used(values_of(self._tree, "latent", name))
@@ -217,9 +223,7 @@ class ClosedForm:
             return np.broadcast_to(self._noise_new[rows], (self.sets, len(self._noise_new[rows])))
         if "noise" in self._parameters:
             return self._value("noise")
-        if "noise" in self._tree["constant_data"]:
-            return np.full((self.sets, 1), float(values_of(self._tree, "constant_data", "noise")))
-        return None
+        return None if self._known_noise is None else np.full((self.sets, 1), self._known_noise)
 
     def _compute(self, rows: slice | npt.NDArray[np.intp], workers: int) -> Components:
         with one_blas_thread() if self.kriging.exact else nullcontext():

@@ -274,7 +274,7 @@ def _krige_program(steps, numbers, points, depth, first, near, values, mean, var
     """Locations from `first` on, by the program of a kernel; each set of parameters in turn."""
     k = near.shape[1]
     lower, weights, column = np.empty((k + 1, k + 1)), np.empty(k + 1), np.empty(k + 1)
-    own, stack = np.empty((k + 1, points.shape[1])), np.empty((depth, (k + 1) * (k + 2) // 2))
+    own, stack = np.empty((points.shape[1], k + 1)), np.empty((depth, (k + 1) * (k + 2) // 2))
     rows, slots = np.empty(k + 1, np.int64), np.arange(k + 1)
     for i in range(near.shape[0]):
         for a in range(k):

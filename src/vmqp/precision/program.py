@@ -172,22 +172,31 @@ def _stationary(kind, square, shape):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _squares(own, count, first, columns, weight, out):  # type: ignore[no-untyped-def]
-    """Σ_c w_c (a_c − b_c)² of all pairs of a block."""
+    """Σ_c w_c (a_c − b_c)² of all pairs of a block; the inner loop runs along a column."""
     p = 0
     for a in range(count):
-        for b in range(a + 1):
-            total = 0.0
-            for c in range(columns):
-                gap = own[a, first + c] - own[b, first + c]
-                total += weight[c] * gap * gap
-            out[p] = total
-            p += 1
+        row = out[p : p + a + 1]
+        for c in range(columns):
+            column, w = own[first + c], weight[c]
+            at = column[a]
+            for b in range(a + 1):
+                gap = at - column[b]
+                row[b] = w * gap * gap + (row[b] if c else 0.0)
+        p += a + 1
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _leaf(kind, own, places, count, first, columns, numbers, out):  # type: ignore[no-untyped-def]
-    """Covariances of all pairs of a block, by one leaf."""
+    """Covariances of all pairs of a block, by one leaf; `own` has a row for each column of the inputs."""
     pairs = count * (count + 1) // 2
+    if kind == _NUGGET:
+        for p in range(pairs):
+            out[p] = 0.0
+        for a in range(count):
+            for b in range(a + 1):
+                if places[a] == places[b]:
+                    out[a * (a + 1) // 2 + b] = numbers[0]
+        return
     if kind >= _EXPONENTIAL:
         _squares(own, count, first, columns, numbers, out)
         if kind == _GREAT_CIRCLE:
@@ -196,7 +205,9 @@ def _leaf(kind, own, places, count, first, columns, numbers, out):  # type: igno
                 out[p] = math.exp(-wide * math.asin(min(1.0, math.sqrt(out[p]) / wide)))
         elif kind == _EXPONENTIAL:
             for p in range(pairs):
-                out[p] = math.exp(-math.sqrt(out[p]))
+                out[p] = -math.sqrt(out[p])
+            for p in range(pairs):
+                out[p] = math.exp(out[p])
         else:
             shape = min(max(numbers[columns], 1e-300), 1e300) if kind == _RATIONAL else 1.0
             for p in range(pairs):
@@ -206,24 +217,22 @@ def _leaf(kind, own, places, count, first, columns, numbers, out):  # type: igno
     for a in range(count):
         for b in range(a + 1):
             value = 0.0
-            if kind == _NUGGET:
-                value = numbers[0] if places[a] == places[b] else 0.0
-            elif kind == _CONSTANT:
+            if kind == _CONSTANT:
                 value = numbers[0]
             elif kind == _PERIODIC:
                 period = max(numbers[columns], 1e-300)
                 for c in range(columns):
-                    turn = np.fmod(own[a, first + c] - own[b, first + c], period) / period
+                    turn = np.fmod(own[first + c, a] - own[first + c, b], period) / period
                     value += numbers[c] * math.sin(math.pi * turn) ** 2
                 value = math.exp(-2.0 * value)
             elif kind == _CATEGORICAL:
                 value = 1.0
                 for c in range(columns):
-                    if own[a, first + c] != own[b, first + c]:
+                    if own[first + c, a] != own[first + c, b]:
                         value *= numbers[c]
             else:
                 for c in range(columns):
-                    value += (own[a, first + c] - numbers[c]) * (own[b, first + c] - numbers[c])
+                    value += (own[first + c, a] - numbers[c]) * (own[first + c, b] - numbers[c])
             out[p] = value
             p += 1
 
@@ -233,7 +242,7 @@ def block_covariances(steps, numbers, points, places, count, own, stack):  # typ
     """Put the lower triangle of the kernel matrix of some places, row by row, into the first row of the stack."""
     for a in range(count):
         for c in range(points.shape[1]):
-            own[a, c] = points[places[a], c]
+            own[c, a] = points[places[a], c]
     pairs, top = count * (count + 1) // 2, -1
     for s in range(steps.shape[0]):
         kind = steps[s, 0]

@@ -321,7 +321,7 @@ def _program_columns(steps, numbers, points, depth, first, neighbours, counts, s
     """Columns of U from a program; False where one has no factor."""
     k = slots.shape[1] - 1
     lower, mean = np.empty((k + 1, k + 1)), np.empty(k + 1)
-    own, stack = np.empty((k + 1, points.shape[1])), np.empty((depth, (k + 1) * (k + 2) // 2))
+    own, stack = np.empty((points.shape[1], k + 1)), np.empty((depth, (k + 1) * (k + 2) // 2))
     places = np.empty(k + 1, np.int64)
     for i in range(counts.shape[0]):
         count = counts[i]
