@@ -20,7 +20,7 @@ from vmqp.posterior.predictive import ClosedForm
 from vmqp.run import machine
 
 SHORT = {"period": 360, "chains": 4, "draws": 100, "warmup": 100, "progress": False}
-NEIGHBORS = (10, 20, 30, 50, 100)
+NEIGHBORS = (10, 20, 30, 40, 50, 100)
 MAP = 1000
 
 

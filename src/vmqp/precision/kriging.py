@@ -33,7 +33,7 @@ __all__ = ["EXACT", "NEAREST", "Kriged", "Kriging"]
 
 EXACT = 320
 """Observed locations up to which a prediction is conditioned on all of them."""
-NEAREST = 50
+NEAREST = 40
 """Nearest observed locations on which a prediction is conditioned beyond that."""
 
 _FLOOR = float(
@@ -191,7 +191,10 @@ class Kriging:
         n, m, k = self.n, len(X_new), self.neighbors
         inputs = Inputs(np.concatenate([self.inputs.X, X_new]), self.inputs.names)
         points = embed(self.kernel, inputs, self._middle, scaled_by=n)
-        _, near = cKDTree(points[:n]).query(points[n:], k=range(1, k + 1), workers=workers)
+        tree = self._tree
+        if tree.m != points.shape[1]:  # a new category is one more column, in which observed locations agree
+            tree = cKDTree(points[:n])
+        _, near = tree.query(points[n:], k=range(1, k + 1), workers=workers if m > 1 else 1)
         near = np.ascontiguousarray(near, dtype=np.int64)
         good = np.ones(self.sets, dtype=np.bool_)
         program = compile_kernel(self.kernel, inputs)
@@ -237,6 +240,11 @@ class Kriging:
                 "the kernel matrix of some neighboring observed locations has no factor at one of the parameter draws: "
                 "add a kernels.Nugget, or remove locations that are too close to tell apart."
             )
+
+    @cached_property
+    def _tree(self) -> cKDTree:
+        """Observed locations in the kernel's own metric."""
+        return cKDTree(embed(self.kernel, self.inputs, self._middle))
 
     @cached_property
     def _numbers(self) -> FloatArray:

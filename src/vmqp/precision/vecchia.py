@@ -258,40 +258,53 @@ def _layout(neighbours, counts):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def _pivot(own, lower, c, size, floor, column):  # type: ignore[no-untyped-def]
+    """Finish column c of a Cholesky factor, and copy what is below the diagonal; False where the pivot is too small."""
+    pivot, variance = lower[c, c], own[c * (c + 3) // 2]
+    if not (pivot > _SMALLEST * variance or (floor > 0.0 and c == size - 1)):
+        return False
+    lower[c, c] = math.sqrt(max(pivot, floor * variance))
+    inverse = 1.0 / lower[c, c]
+    for a in range(c + 1, size):
+        lower[a, c] *= inverse
+        column[a] = lower[a, c]
+    return True
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def vecchia_column(own, count, slots, lower, mean, values, floor):  # type: ignore[no-untyped-def]
     """A column of U from the lower triangle of its block, row by row; False where that has no factor.
 
     With a positive `floor`, the conditional variance of the last row is at least this fraction of its variance.
     """
-    first = 0
-    for a in range(count + 1):
+    size, first = count + 1, 0
+    for a in range(size):
         for b in range(a + 1):
             lower[a, b] = own[first + b]
         first += a + 1
-    column = mean  # the column of the factor that is done, in one piece, so that the inner loop runs over both rows
-    for c in range(count + 1):
-        pivot, own_variance = lower[c, c], own[c * (c + 3) // 2]
-        if not (pivot > _SMALLEST * own_variance or (floor > 0.0 and c == count)):
+    # Two columns at a time, each in one piece, so that the inner loop runs along rows and does twice the work a visit.
+    one, two = mean, np.empty(size)
+    for c in range(0, size, 2):
+        if not _pivot(own, lower, c, size, floor, one):
             return False
-        lower[c, c] = math.sqrt(max(pivot, floor * own_variance))
-        inverse = 1.0 / lower[c, c]
-        for a in range(c + 1, count + 1):
-            lower[a, c] *= inverse
-            column[a] = lower[a, c]
-        for a in range(c + 1, count + 1):
-            factor = column[a]
-            row = lower[a]
-            for b in range(c + 1, a + 1):
-                row[b] -= factor * column[b]
-    for a in range(count + 1):
-        mean[a] = 1.0 / lower[a, a]
-    root = mean[count]
+        if c + 1 == size:
+            break
+        for a in range(c + 1, size):
+            lower[a, c + 1] -= one[a] * one[c + 1]
+        if not _pivot(own, lower, c + 1, size, floor, two):
+            return False
+        for a in range(c + 2, size):
+            row, x, y = lower[a], one[a], two[a]
+            for b in range(c + 2, a + 1):
+                row[b] -= x * one[b] + y * two[b]
+    root = 1.0 / lower[count, count]
+    for a in range(count):
+        mean[a] = lower[count, a]
     for a in range(count - 1, -1, -1):  # the conditional mean: b = L⁻ᵀ l
-        value = lower[count, a]
-        for c in range(a + 1, count):
-            value -= lower[c, a] * mean[c]
-        mean[a] *= value
-        values[slots[a]] = -mean[a] * root
+        value, row = mean[a] / lower[a, a], lower[a]
+        for b in range(a):
+            mean[b] -= value * row[b]
+        values[slots[a]] = -value * root
     values[slots[slots.shape[0] - 1]] = root
     return True
 

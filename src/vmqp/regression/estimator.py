@@ -61,7 +61,7 @@ class CircularRegressor(PosteriorRegressor):
         draws. Predictions are conditioned on all observed locations where it is "dense", or up to 320 of them.
     neighbors
         Neighbors of a location in a sparse precision: more are more accurate, and slower. A prediction that is not
-        conditioned on all observed locations takes so many of the nearest, but at least 50.
+        conditioned on all observed locations takes so many of the nearest, but at least 40.
     parameter_draws
         Parameter draws that a prediction is a mixture over, evenly thinned; 200 by default, 64 beyond 100,000
         locations.
