@@ -184,24 +184,15 @@ class Learner:
         if problem.noise is not None:
             places["latent"] = rows[: problem.n]
         how: dict[str, str | int | float] = {
-            "model": "von Mises quasi-process",
-            "kernel": repr(problem.kernel),
-            "drift": problem.drift,
-            "concentration": repr(problem.concentration),
-            "noise": repr(problem.noise),
             "method": repr(self.method),
             "warmup": self.warmup,
             "thin": self.thin,
-            "circular": "direction",
         }
-        how |= problem.fixed_values()
-        if problem.neighbors is not None:
-            how["neighbors"] = problem.neighbors
         return Description(
             places,
             {"angle": problem.observed},
             {"X": problem.X} | problem.known_noise(),
-            how,
+            {**problem.attributes(), **how},
             self._pointwise_rows(),
         )
 

@@ -150,13 +150,20 @@ class Problem:
             return {}
         return {"noise": np.asarray(self.noise_of(self.noise.typical()))}
 
-    def fixed_values(self) -> dict[str, float]:
-        """Strength and direction of the drift where they are not learned, for the attributes of a result."""
-        return {
-            f"fixed_{name}": float(prior.typical())
-            for name, prior in (("concentration", self.concentration), ("direction", self.direction))
-            if name not in self.learned
+    def attributes(self) -> dict[str, str | int | float]:
+        """What a result tells of the model; a drift that is not learned by its numbers, which predictions need."""
+        found: dict[str, str | int | float] = {
+            "model": "von Mises quasi-process",
+            "kernel": repr(self.kernel),
+            "drift": self.drift,
+            "concentration": repr(self.concentration),
+            "noise": repr(self.noise),
+            "circular": "direction",
         }
+        for name, prior in (("concentration", self.concentration), ("direction", self.direction)):
+            if name not in self.learned:
+                found[f"fixed_{name}"] = float(prior.typical())
+        return found if self.neighbors is None else found | {"neighbors": self.neighbors}
 
     @property
     def no_drift(self) -> bool:

@@ -137,19 +137,10 @@ class CircularRegressor(PosteriorRegressor):
         return read_noise_new(self.noise_new, m, noisy=self.noise is not None)
 
     def posterior(self, X_new: Any) -> Posterior:
-        """Predict new locations: in closed form, or by joint draws where `transductive`.
+        """Predict new locations, (m, columns): in closed form, or by joint draws where `transductive`.
 
         In closed form the answer at a location does not depend on which others are asked for. It is a mixture over
         evenly thinned parameter draws: as many as `parameter_draws` says, else 200, or 64 beyond 100,000 locations.
-
-        Parameters
-        ----------
-        X_new : array or frame of shape (m, columns)
-            New locations, with the columns that the model was fitted with.
-
-        Returns
-        -------
-        Posterior
         """
         check_is_fitted(self, "data_")
         if self._learned is not None:

@@ -304,24 +304,12 @@ class SimulationTask:
         places = {"angle": new} if len(new) else {}
         if problem.noise is not None:
             places["latent"] = np.arange(problem.n)
-        how: dict[str, str | int | float] = {
-            "model": "von Mises quasi-process",
-            "kernel": repr(problem.kernel),
-            "drift": problem.drift,
-            "concentration": repr(problem.concentration),
-            "noise": repr(problem.noise),
-            "method": SIMULATION,
-            "warmup": self.warmup,
-            "thin": self.thin,
-            "circular": "direction",
-        }
-        if problem.neighbors is not None:
-            how["neighbors"] = problem.neighbors
+        how: dict[str, str | int | float] = {"method": SIMULATION, "warmup": self.warmup, "thin": self.thin}
         return Description(
             places,
             {"angle": problem.observed},
             {"X": X} | problem.known_noise(),
-            {**how, **problem.fixed_values()},
+            {**problem.attributes(), **how},
             {"field/x": new, "field/y": new} if len(new) else {},
         )
 
