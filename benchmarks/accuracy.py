@@ -60,7 +60,6 @@ def scored(post: vmqp.Posterior, truth: np.ndarray) -> dict[str, float]:
         "log_score": float(post.log_score(truth).mean()),
         "coverage_90": post.coverage(truth, 0.9),
         "coverage_50": post.coverage(truth, 0.5),
-        "trusted": float(post.verdict().trusted),
     }
 
 
@@ -74,7 +73,6 @@ def baseline(X: pd.DataFrame, y: np.ndarray, new: pd.DataFrame, truth: np.ndarra
         "log_score": float("nan"),
         "coverage_90": float(scores.covered(ends[0.9][:, 0], ends[0.9][:, 1], actual).mean()),
         "coverage_50": float(scores.covered(ends[0.5][:, 0], ends[0.5][:, 1], actual).mean()),
-        "trusted": 1.0,
     }
 
 
