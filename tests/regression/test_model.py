@@ -262,7 +262,7 @@ def test_nearest_neighbors_predict_nearly_the_same():
     )
     assert dense._predictive.kriging.exact
     assert near._predictive.kriging.neighbors == 40
-    np.testing.assert_allclose(near.mean, dense.mean, atol=0.02)
+    np.testing.assert_allclose(near.mean, dense.mean, atol=0.01)
     np.testing.assert_allclose(near.variance, dense.variance, atol=0.005)
     assert (near.mean != dense.mean).any()
 
