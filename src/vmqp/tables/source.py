@@ -136,6 +136,8 @@ def _from_array(array: NDArray[Any]) -> Source:
 
 def _read_frame(data: Any, name: str) -> Source | None:
     """Take a frame or a series apart; return None for anything else."""
+    if type(data) in (np.ndarray, list, tuple):  # surely none: a query of one row waits for this
+        return None
     try:
         native = nw.from_native(data, allow_series=True, pass_through=True)
     except Exception as error:  # narwhals names doubled columns; other objects may raise anything
