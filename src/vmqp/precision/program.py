@@ -153,6 +153,31 @@ def numbers_for(kernel: Kernel, inputs: Inputs, parameters: Sequence[float]) -> 
     return np.array(result)
 
 
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
+def _exp(x):  # type: ignore[no-untyped-def]
+    """exp(x) for x ≤ 0, to one unit in the last place; a loop of it runs in vector registers, one of math.exp does not.
+
+    With x = k log 2 + r, |r| ≤ ½ log 2, it is 2ᵏ times a polynomial of r; 2ᵏ is made from its bits.
+    """
+    x = max(x, -708.0)  # exp(-708) is the smallest that needs no denormal number
+    k = math.floor(x * 1.4426950408889634 + 0.5)
+    r = (x - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10  # log 2 in two parts
+    p = 1.0 / 479001600.0
+    p = p * r + 1.0 / 39916800.0
+    p = p * r + 1.0 / 3628800.0
+    p = p * r + 1.0 / 362880.0
+    p = p * r + 1.0 / 40320.0
+    p = p * r + 1.0 / 5040.0
+    p = p * r + 1.0 / 720.0
+    p = p * r + 1.0 / 120.0
+    p = p * r + 1.0 / 24.0
+    p = p * r + 1.0 / 6.0
+    p = p * r + 0.5
+    p = p * r + 1.0
+    p = p * r + 1.0
+    return p * np.int64((np.int64(k) + 1023) << 52).view(np.float64)
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
 def _stationary(kind, square, shape):  # type: ignore[no-untyped-def]
     """The correlation at the square of r/l."""
@@ -207,7 +232,7 @@ def _leaf(kind, own, places, count, first, columns, numbers, out):  # type: igno
             for p in range(pairs):
                 out[p] = -math.sqrt(out[p])
             for p in range(pairs):
-                out[p] = math.exp(out[p])
+                out[p] = _exp(out[p])
         else:
             shape = min(max(numbers[columns], 1e-300), 1e300) if kind == _RATIONAL else 1.0
             for p in range(pairs):
