@@ -3,6 +3,7 @@
 Learning is short here but for the map: how long a prediction takes does not depend on which parameters were learned.
 """
 
+import multiprocessing
 import resource
 import time
 import warnings
@@ -174,4 +175,6 @@ def main() -> None:
         one_query()
         nearest_against_all()
     beside_solves()
-    large_map()
+    alone = multiprocessing.get_context("spawn").Process(target=large_map)  # its peak memory is its own
+    alone.start()
+    alone.join()
