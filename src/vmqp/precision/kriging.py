@@ -10,9 +10,10 @@ than a triangular solve of so few rows). Beyond, or on demand, each new location
 conditioned on the k observed ones nearest to it in the kernel's own metric, in compiled code: a column of Vecchia's U.
 """
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
+from functools import cache, cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -42,7 +43,7 @@ _FLOOR = float(
 _CHUNK = 1 << 17  # covariances of a chunk: they stay in the cache of a core
 _LARGE_CHUNK = 1 << 23  # where factors are not kept: a factorization serves more locations
 _KEPT = 400e6  # bytes of factors
-_FEW = 64  # blocks of neighbors up to which one thread does
+_FEW = 16  # blocks of neighbors up to which one thread does
 _PARALLEL = 4096  # blocks of neighbors from which several threads pay
 
 
@@ -252,13 +253,24 @@ class Kriging:
 
 
 def _spread(work: Callable[[int], None], count: int, workers: int) -> None:
-    """Do the parts of a work, over threads where there are several."""
-    if workers > 1 and count > 1:
-        with ThreadPoolExecutor(min(workers, count)) as pool:
-            list(pool.map(work, range(count)))
-    else:
-        for part in range(count):
+    """Do the parts of a work, over threads where there are several; this thread does its share."""
+
+    def some(first: int) -> None:
+        for part in range(first, count, workers):
             work(part)
+
+    others = [_threads(os.getpid(), workers).submit(some, first) for first in range(1, min(workers, count))]
+    try:
+        some(0)
+    finally:
+        for other in others:
+            other.result()
+
+
+@cache
+def _threads(process: int, workers: int) -> ThreadPoolExecutor:
+    """Threads that stay, since to start them takes longer than a query; those of a forked process are its own."""
+    return ThreadPoolExecutor(workers - 1)
 
 
 @njit(cache=True, nogil=True)
