@@ -4,7 +4,19 @@ import sys
 
 from threadpoolctl import threadpool_limits
 
-from benchmarks import accuracy, learning, peers, predictions, samplers, scale, startup, sweep, vecchia, wind
+from benchmarks import (
+    accuracy,
+    fast,
+    learning,
+    peers,
+    predictions,
+    samplers,
+    scale,
+    startup,
+    sweep,
+    vecchia,
+    wind,
+)
 
 PARTS = {
     "startup": startup.main,
@@ -16,8 +28,15 @@ PARTS = {
     "scale": scale.main,
     "vecchia": vecchia.main,
     "predictions": predictions.main,
+    "fast": fast.main,
 }
-LONG = {"accuracy": accuracy.main}
+LONG = {
+    "accuracy": accuracy.main,
+    "choice": fast.main_choice,
+    "smooth": fast.main_smooth,
+    "few": fast.main_few,
+    "long": fast.main_long,
+}
 """Parts that run only where they are asked for by name."""
 
 

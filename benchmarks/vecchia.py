@@ -12,7 +12,7 @@ import numpy as np
 from benchmarks.problems import stations
 from vmqp import circle, datasets, kernels, priors
 from vmqp.learning import Problem, make_problem
-from vmqp.learning.pseudolikelihood import maximise
+from vmqp.learning.pseudolikelihood import maximize
 from vmqp.posterior import Facts, Posterior
 from vmqp.regression.simulate import simulation_task
 from vmqp.run import run_chains
@@ -47,7 +47,7 @@ def problem(places: np.ndarray, angles: np.ndarray, new: np.ndarray) -> Problem:
 
 def sets(given: Problem) -> dict[str, np.ndarray]:
     """Parameters about the maximum."""
-    best = maximise(given)
+    best = maximize(given)
     rng = np.random.default_rng(3)
     steps = best.u + rng.standard_normal((SETS, len(best.u))) @ np.linalg.cholesky(best.covariance).T
     values = [given.values(u) | {"direction": best.direction} for u in steps]

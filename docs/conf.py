@@ -32,7 +32,7 @@ default_role = "py:obj"
 autosummary_generate = False
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
-autodoc_preserve_defaults = True
+autodoc_preserve_defaults = False  # it cannot read a signature that is put together, as that of regress
 
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True

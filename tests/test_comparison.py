@@ -13,11 +13,13 @@ import numpy as np
 import pandas as pd
 import polars
 import pytest
+from sklearn.dummy import DummyRegressor
 
 from run_dask import make_cluster
 from vmqp import CircularRegressor
 from vmqp.comparison import compare, split
 from vmqp.errors import CheckpointWarning, InputError
+from vmqp.peers import CircularNeighbours, Climatology, CosineSineGP, TanHalfRegression
 from vmqp.posterior import Verdict
 
 X = np.arange(20.0)[:, None]
@@ -335,10 +337,42 @@ def test_regressors_share_one_engine_and_it_changes_no_bit():
     assert models["mean"].executor is None  # the models that were given stay as they were
 
 
+def test_baselines_stand_beside_the_others(tmp_path):
+    angles = np.mod(15.0 * X[:, 0] + 300.0, 360.0)
+    models = {
+        "climatology": Climatology(period=360),
+        "neighbors": CircularNeighbours(period=360, k=2),
+        "tan-half": TanHalfRegression(period=360, starts=2),
+        "cosine-sine": CosineSineGP(period=360, restarts=0),
+        "fake": Fake(level=3.0),
+    }
+    splits = [(np.arange(0, 15), np.arange(15, 20)), (np.arange(5, 20), np.arange(5))]
+    found = compare(models, X, angles, splits=splits, checkpoint=tmp_path, progress=False)
+    assert not found.failures
+    table = found.table
+    assert table.index[-1] == "fake"
+    assert table["untrusted"].tolist() == [0] * 5
+    own = table.drop(index="fake")
+    assert own[["rhat", "ess"]].isna().all(axis=None)
+    assert own["log_score"].isna().to_dict() == {
+        name: name in ("climatology", "neighbors") for name in own.index
+    }
+    first = Climatology(period=360).fit(X[:15], angles[:15])
+    fit = found.fits.set_index(["model", "fold"]).loc["climatology", 0]
+    assert fit["crps"] == first.crps(X[15:], angles[15:]).mean()
+    assert fit["crps_arc"] == first.crps(X[15:], angles[15:], distance="arc").mean()
+    assert fit["width"] == pytest.approx(195.0)  # 13 of the 15 angles hold 0.87 of the draws, 14 of them 0.93
+    assert fit["coverage"] == 0.0  # the angles behind have not been seen
+    again = compare(models, X, angles, splits=splits, checkpoint=tmp_path, progress=False)
+    both = [each.fits[each.fits["model"] != "fake"] for each in (again, found)]
+    pd.testing.assert_frame_equal(*both)  # the seconds too: nothing was fitted again
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"models": {}}, "at least one"),
+        ({"models": {"a": DummyRegressor()}}, "no predictions to score: give a CircularRegressor"),
         ({"models": {"a": 3}}, "a model"),
         ({"models": {"a": CircularRegressor}}, "a model"),
         ({"folds": 0}, "folds"),

@@ -15,7 +15,7 @@ SOURCE = Path(vmqp.__file__).parent
 # From the ground up: a room imports only from floors below its own.
 ROOMS = (
     ("_version", "chain", "errors"),
-    ("checks", "circle"),
+    ("checks", "circle", "linalg"),
     ("arcs", "laws", "priors"),
     ("kernels",),
     ("precision", "model"),

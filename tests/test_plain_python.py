@@ -3,7 +3,8 @@
 Whole numbers, truth values and random streams have to be the same. Other numbers may differ by rounding: where sums may
 be reordered (``fastmath``), and where Python and the compiled code call different functions of the C library. Each is
 compared with the largest of its array. From 1e-16 at the start, a difference grows by a small factor with each sweep or
-leapfrog; cases make so few of them that it stays below 1e-12, or 1e-10 where trajectories of HMC follow each other.
+leapfrog; cases make so few of them that it stays below 1e-12, or 1e-10 where trajectories of HMC follow each other or
+large sums cancel.
 """
 
 import os
@@ -35,6 +36,7 @@ TRAJECTORIES = {
     "exchange_by_bridges",
     "exchange_on_neighbours",
     "joint_draws",
+    "slopes",
 }
 FAULT = """
 import sys

@@ -77,8 +77,10 @@ class CheckpointError(VmqpError, OSError):
 class TimeLimitError(VmqpError, TimeoutError):
     """The time limit came before the first draw.
 
+    With ``transductive=True`` there is nothing to return then; else a fast fit takes their place.
+
     >>> import vmqp
-    >>> short = {"chains": 1, "warmup": 100_000, "time_limit": 0.01, "progress": False}
+    >>> short = {"chains": 1, "warmup": 100_000, "time_limit": 0.01, "transductive": True, "progress": False}
     >>> try:
     ...     vmqp.regress([[0.0], [1.0]], [0.1, 0.3], [[0.5]], kernel="2.0 * exponential(1.0)", **short)
     ... except TimeLimitError as error:

@@ -59,6 +59,29 @@ def test_peers_stand_beside_the_kernels_and_fits_are_kept(call):
     assert again["models"] == found["models"]  # the seconds too: nothing was fitted again
 
 
+def test_baselines_stand_beside_the_kernels_and_are_never_untrusted(call):
+    names = ("cosine-sine", "tan-half", "neighbors", "climatology")
+    given = [
+        *COMPARE,
+        "--folds",
+        "1",
+        "--kernel",
+        FIXED,
+        *(part for name in names for part in ("--baseline", name)),
+    ]
+    found = json.loads(call([*given, *SHORT, "--json", "--metric", "geographic"]).out)
+    assert set(found["models"]) == {FIXED, *names}
+    assert not found["failures"]
+    for name in names:
+        model = found["models"][name]
+        assert model["untrusted"] == 0
+        assert model["rhat"] is None
+        assert (model["log_score"] is None) == (name in ("neighbors", "climatology"))
+        assert model["crps"] > 0
+    shown = call([*given, *SHORT, "--quiet"]).out.splitlines()
+    assert sum("climatology" in line and "–" in line for line in shown) == 2  # log score, and R-hat
+
+
 def test_the_schemes_of_the_paper_and_of_one_location_at_a_time_differ(call):
     arguments = [*COMPARE, "--folds", "1", "--kernel", FIXED, *SHORT, "--json", "--quiet"]
     alone, together = (
@@ -88,6 +111,11 @@ def test_what_is_wrong_is_said_before_the_first_fit(call):
         (["--kernel", FIXED, "--kernel", FIXED], "more than once"),
         (["--peer", "wraped"], "'wrapped', 'projected'"),
         (["--peer", "wrapped", "--peer", "wrapped"], "more than once"),
+        (["--baseline", "neighbours"], "did you mean 'neighbors'?"),
+        (
+            ["--baseline", "tan-half", "--baseline", "tan-half"],
+            "--baseline 'tan-half' was given more than once",
+        ),
         (["--chains", "1"], "--chains"),
         (["--noise", "lon"], "a column"),
         (["--drift", "auto"], "The choices are constant, mean."),

@@ -121,6 +121,29 @@ def test_places_with_other_columns(refused):
     refused(predict("--at", "places.csv"), "places.csv", "'lat'")
 
 
+def test_true_angles_that_are_none_of_the_period(refused):
+    write("lon,lat,dir\n9,50,400\n9,51,20\n", "places.csv")
+    refused(
+        predict("--at", "places.csv"), "'dir' of places.csv", "from 20 to 400", "period 360", "the same unit"
+    )
+    write("lon,lat,mean\n9,50,40\n", "places.csv")
+    pd.read_csv("stations.csv").rename(columns={"dir": "mean"}).to_csv("other.csv", index=False)
+    arguments = ["predict", "other.csv", "--angle", "mean", "--inputs", "lon,lat", "--at", "places.csv"]
+    refused(arguments, "'mean' of places.csv", "the name of a column of the results", "rename it")
+
+
+def test_what_cannot_be_filled(refused):
+    refused(predict("--fill", file=table(*GOOD)), "no 'dir' is blank in table.csv", "--holdout")
+    refused(predict("--fill", file=table(*GOOD, "8,,")), "of the 1 rows", "none has all of lon, lat")
+    refused(predict("--fill", "--grid", "3x3"), "--grid and --fill were given")
+    pd.read_csv("stations.csv").assign(lower=1).to_csv("other.csv", index=False)
+    refused(predict("--fill", file="other.csv"), "other.csv has a column 'lower'", "rename it")
+    pd.read_csv("stations.csv").rename(columns={"lon": "log_score"}).to_csv("other.csv", index=False)
+    arguments = ["predict", "other.csv", "--angle", "dir", "--inputs", "log_score,lat", "--fill"]
+    refused(arguments, "'log_score' has the name of a column of the results")
+    refused(predict(), "nothing says what to predict", "--at FILE", "--holdout 0.2", "or --fill")
+
+
 def test_places_with_text_where_the_stations_have_numbers(refused):
     write("lon,lat\neast,50\nwest,51\nnorth,52\n", "places.csv")
     refused(predict("--at", "places.csv"), "'lon'", "numbers")

@@ -102,6 +102,35 @@ def test_a_model_predicts_a_grid_over_its_own_locations(call, learned):
 
 
 @pytest.mark.usefixtures("without_report")
+@pytest.mark.usefixtures("without_report")
+@pytest.mark.parametrize("named", [False, True])
+def test_a_file_with_the_angle_is_scored_by_a_model(call, learned, named):
+    """The directory knows the column; of a file alone it is named."""
+    points = pd.DataFrame({"dir": [350.0, None, 20], "lat": [49.0, 50, 51], "lon": [9.0, 10, 11]})
+    points.to_csv("points.csv", index=False)
+    given = [str(learned / "model.nc"), "--angle", "dir"] if named else [str(learned)]
+    answer = call(["predict", *given, "--at", "points.csv", "--out", "run"])
+    assert answer.code == 0, answer
+    assert "the predictions of 2 of its 3 rows are scored" in answer.out
+    assert "Predictions of 2 angles whose truth is known" in answer.out
+    table = pd.read_csv("run/predictions.csv")
+    truth = points["dir"].to_numpy(dtype=float)
+    np.testing.assert_array_equal(table["dir"], truth)
+    post = vmqp.load("run/posterior.nc")
+    np.testing.assert_allclose(table["crps"], post.crps(truth), rtol=1e-8)
+    found = json.loads(Path("run/result.json").read_text())
+    assert found["scores"]["log_score"] == pytest.approx(np.nanmean(post.log_score(truth)))
+    assert found["rows"] == {"used": 21, "predicted": 3, "scored": 2}
+    Path("run/predictions.csv").unlink()
+    assert call(["resume", "run", "--quiet"]).code == 0
+    pd.testing.assert_frame_equal(pd.read_csv("run/predictions.csv"), table)
+    unknown = call(["predict", str(learned / "model.nc"), "--at", "points.csv", "--out", "other"])
+    assert unknown.code == 0
+    assert "scored" not in unknown.out
+    again = call(["predict", "run", "--at", "points.csv", "--out", "again"])  # its copy of the model
+    assert "2 of its 3 rows are scored" in again.out
+
+
 def test_a_model_of_python_predicts_by_position_and_by_category(call):
     X = np.random.default_rng(1).uniform(size=(12, 2))
     options = {"kernel": "1.0 * exponential(1.0) + nugget(0.1)", "concentration": 0.0, "progress": False}
@@ -244,7 +273,7 @@ def refused(call, arguments: list[str], *words: str) -> None:
 
 def test_options_of_learning_are_refused_with_a_model(call, learned):
     for option in (
-        *(("--angle", "dir"), ("--inputs", "lon,lat"), ("--period", "360"), ("--metric", "geographic")),
+        *(("--inputs", "lon,lat"), ("--period", "360"), ("--metric", "geographic")),
         *(("--drift", "mean"), ("--noise", "learned"), ("--kernel", FIXED), ("--transductive",)),
         *(("--precision", "dense"), ("--neighbors", "20"), ("--seed", "0"), ("--chains", "4")),
         *(("--warmup", "9"), ("--draws", "9"), ("--target-ess", "9"), ("--time-limit", "9")),
@@ -261,7 +290,15 @@ def test_what_is_wrong_with_a_model_is_said_in_one_sentence(call, learned, finis
     Path("text.nc").write_text("not NetCDF")
     refused(call, ["predict", model], "nothing says what to predict", "--at FILE")
     refused(call, ["predict", model, "--holdout", "0.2"], "--holdout was given", "give the table")
+    refused(call, ["predict", model, "--fill"], "--fill was given", "the table that is learned from", "--at")
     refused(call, ["predict", model, "--grid", "3x3", "--at", "points.csv"], "--at and --grid were given")
+    refused(
+        call, ["predict", model, "--grid", "3x3", "--angle", "dir"], "--angle was given", "the file of --at"
+    )
+    refused(
+        call, ["predict", model, "--at", "stations.csv", "--angle", "dri"], "stations.csv has no such column"
+    )
+    refused(call, ["predict", model, "--at", "stations.csv", "--angle", "lon"], "an input of the model")
     refused(call, ["predict", model, "--at", "points.csv"], "points.csv has no column 'lat'")
     refused(call, ["predict", model, "--grid", "3x3", "--parameter-draws", "0"], "--parameter-draws is 0")
     refused(call, ["predict", model, "--grid", "3x3", "--out", model], "would be replaced")
@@ -284,6 +321,7 @@ def test_what_is_wrong_with_a_fit_is_said_before_it_learns(call, learned):
 def test_a_run_without_a_model_says_what_to_do(call, monkeypatch):
     answer = call(fit("--time-limit", "0.001s", "--out", "model"))
     assert answer.code == 3
+    Path("model/model.nc").unlink()
     refused(call, ["predict", "model", "--grid", "3x3"], "no model.nc yet", "vmqp resume model")
     monkeypatch.setattr("vmqp.cli.results.report", lambda *_, **__: None)
     assert call([*predict("--grid", "2x2", "--transductive", *TINY), "--out", "run"]).code == 0

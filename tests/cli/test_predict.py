@@ -92,7 +92,7 @@ def test_json_is_one_object_and_progress_goes_elsewhere(call):
         "seconds",
     } <= found.keys()
     assert found["parameters"].keys() == {"concentration", "direction"}
-    assert found["rows"] == {"read": 24, "used": 15, "predicted": 6}
+    assert found["rows"] == {"read": 24, "used": 15, "predicted": 6, "scored": 6}
     table = pd.read_csv(found["files"]["predictions"])
     assert found["scores"]["crps"] == pytest.approx(table["crps"].mean(), rel=1e-6)
     assert found["files"]["report"] == "stations-run/report.html"  # the default directory
@@ -114,6 +114,133 @@ def test_rows_of_a_file_are_predicted_in_their_order_with_all_their_columns(call
     post = vmqp.load("deep/run/posterior.nc")
     np.testing.assert_array_equal(post.X_new, table[["lon", "lat"]])
     assert len(post.y) == 21
+
+
+ANGLES = "site,dir,lon,lat\na,350,9.5,50.5\nb,,10.5,49.25\nc,calm,10,51\nd,20.5,8.5,51\n"
+
+
+def test_a_file_that_holds_the_angle_is_scored(call):
+    Path("points.csv").write_text(ANGLES, encoding="utf-8")
+    answer = call(predict("--at", "points.csv", "--kernel", FIXED, "--json", "--out", "run", *SHORT))
+    found = json.loads(answer.out)
+    assert found["notes"][1:] == [
+        "points.csv holds the column 'dir', so that the predictions of 2 of its 4 rows are scored; in the others it is "
+        "blank or no number."
+    ]
+    assert found["rows"] == {"read": 24, "used": 21, "predicted": 4, "scored": 2}
+    table = pd.read_csv("run/predictions.csv")
+    results = ["mean", "variance", "lower", "upper", "width", "crps", "crps_arc", "log_score"]
+    assert list(table) == ["site", "dir", "lon", "lat", *results]
+    assert table["dir"].fillna("").tolist() == ["350", "", "calm", "20.5"]  # as it was given
+    truth = np.array([350.0, np.nan, np.nan, 20.5])
+    post = vmqp.load("run/posterior.nc")
+    np.testing.assert_allclose(table["crps"], post.crps(truth), rtol=1e-8)
+    np.testing.assert_allclose(table["crps_arc"], post.crps(truth, distance="arc"), rtol=1e-8)
+    np.testing.assert_allclose(table["log_score"], post.log_score(truth), rtol=1e-8)
+    assert table["mean"].notna().all()
+    for name in ("crps", "crps_arc", "log_score"):
+        assert found["scores"][name] == pytest.approx(table[name].mean(), rel=1e-6)
+    for share in (0.5, 0.9):
+        assert found["scores"][f"coverage_{100 * share:.0f}"] == post.coverage(truth, share)
+    page = Path("run/report.html").read_text(encoding="utf-8")
+    assert "Are the probabilities honest?" in page
+    assert "of 2); it should be about 90 %" in page
+
+
+@pytest.mark.usefixtures("without_report")
+def test_what_is_said_of_a_file_with_the_angle(call):
+    """All rows known; none known; rows that are learned from; an angle that has the name of a result."""
+    kernel = ("--kernel", "2 * exponential(3) + nugget(0.01)", *SHORT, "--overwrite", "--out", "run")
+    Path("whole.csv").write_text("dir,lon,lat\n-10,9,50\n20,10,51\n", encoding="utf-8")
+    answer = call(predict("--at", "whole.csv", *kernel))
+    assert "whole.csv holds the column 'dir', so that the predictions of its 2 rows are scored." in answer.out
+    assert "learned from too" not in answer.out
+    Path("blank.csv").write_text("dir,lon,lat\n,9,50\n,10,51\n", encoding="utf-8")
+    answer = call(predict("--at", "blank.csv", *kernel))
+    assert "blank.csv holds the column 'dir', but no number in it, so that nothing is scored." in answer.out
+    assert json.loads(Path("run/result.json").read_text())["scores"] is None
+    assert "crps" not in pd.read_csv("run/predictions.csv")
+    answer = call(predict("--at", "stations.csv", *kernel))
+    assert "the predictions of 21 of its 24 rows are scored" in answer.out
+    assert "Of the scored rows 21 have inputs that are learned from too" in answer.out
+    pd.read_csv("stations.csv").rename(columns={"dir": "observed"}).to_csv("stations.csv", index=False)
+    Path("whole.csv").write_text("observed,lon,lat,crps\n10,9,50,1\n20,10,51,2\n", encoding="utf-8")
+    arguments = ["predict", "stations.csv", "--angle", "observed", "--inputs", "lon,lat", "--period", "360"]
+    answer = call([*arguments, "--at", "whole.csv", *kernel])
+    assert answer.code == 0, answer
+    assert "columns crps are replaced" in answer.out
+    table = pd.read_csv("run/predictions.csv")
+    assert table["observed"].tolist() == [10, 20]
+    assert (table["crps"] < 1).all()
+
+
+LEARN = ("--chains", "2", "--warmup", "100", "--target-ess", "50")
+FILL = ("--fill", "--kernel", "2 * exponential(3) + nugget(0.01)", *LEARN, "--out", "run")
+
+
+@pytest.mark.usefixtures("without_report")
+def test_the_gaps_of_a_table_are_filled(call):
+    stations = pd.read_csv("stations.csv")
+    stations.loc[16, "lon"] = np.nan  # it has no angle: it cannot be filled
+    stations.loc[3, "lat"] = np.nan  # it has one: it is not learned from
+    stations["mean"] = 7
+    stations.to_csv("stations.csv", index=False)
+    answer = call(predict(*FILL, "--json"))
+    found = json.loads(answer.out)
+    assert found["notes"] == [
+        "1 of 24 rows was dropped because 'lat' is blank.",
+        "'dir' is filled in 2 of 24 rows; in 1 more an input is blank, so that it stays blank.",
+        "Of the table: the columns mean are replaced by those of the results.",
+    ]
+    assert found["rows"] == {"read": 24, "used": 20, "predicted": 2}
+    assert found["scores"] is None
+    assert found["files"]["filled"] == "run/filled.csv"
+    table = pd.read_csv("run/predictions.csv")
+    assert table["name"].tolist() == ["st0", "st8"]
+    assert list(table) == ["name", "lon", "lat", "mean", "variance", "lower", "upper", "width"]
+    post = vmqp.load("run/posterior.nc")
+    np.testing.assert_array_equal(post.X_new, stations.loc[[0, 8], ["lon", "lat"]])
+    whole = pd.read_csv("run/filled.csv")
+    assert list(whole) == [*stations, "filled", "lower", "upper"]
+    assert whole.index[whole["filled"]].tolist() == [0, 8]
+    np.testing.assert_allclose(whole.loc[[0, 8], "dir"], post.mean, rtol=1e-8)
+    np.testing.assert_allclose(whole.loc[[0, 8], ["lower", "upper"]], post.interval(0.9), rtol=1e-8)
+    assert whole[["lower", "upper"]].notna().sum().tolist() == [2, 2]
+    pd.testing.assert_frame_equal(
+        whole[["name", "lon", "lat", "mean"]], stations[["name", "lon", "lat", "mean"]]
+    )
+    rest = whole.drop(index=[0, 8])
+    pd.testing.assert_series_equal(rest["dir"], stations["dir"].drop(index=[0, 8]))
+    before = Path("run/filled.csv").read_bytes()
+    for name in ("filled.csv", "result.json"):
+        Path("run", name).unlink()
+        assert call(["resume", "run", "--quiet"]).code == 0
+        assert Path("run/filled.csv").read_bytes() == before
+    Path("run/unfilled.csv").write_text("dir,filled\n1,true\n", encoding="utf-8")
+    assert "unfilled.csv is not what the run began with" in call(["resume", "run"]).err
+
+
+@pytest.mark.usefixtures("without_report")
+def test_gaps_whose_noise_is_not_known_are_filled_by_the_process(call):
+    stations = pd.read_csv("stations.csv")
+    stations["chi"] = np.where(stations["dir"].isna(), np.nan, 40.0)
+    stations.to_csv("stations.csv", index=False)
+    answer = call(predict(*FILL, "--noise", "chi"))
+    assert answer.code == 0, answer
+    assert "The noise 'chi' of the locations is not known" in answer.out
+    assert pd.read_csv("run/filled.csv")["filled"].sum() == 3
+    assert pd.read_csv("run/filled.csv")["chi"].isna().sum() == 3
+
+
+@pytest.mark.usefixtures("without_report")
+def test_a_request_without_the_part_for_gaps_is_still_read(call):
+    """Directories that were written before there was one."""
+    assert call(predict("--grid", "2x2", "--kernel", FIXED, "--out", "run", *TINY)).code == 0
+    path = Path("run/request.json")
+    request = json.loads(path.read_text())
+    del request["predicting"]["unfilled"]
+    path.write_text(json.dumps(request))
+    assert call(["resume", "run", "--quiet", "--allow-unconverged"]).code == 0
 
 
 @pytest.mark.usefixtures("without_report")
@@ -179,12 +306,26 @@ def test_many_locations_that_are_learned_with_few_observations_are_named_as_a_re
 
 
 @pytest.mark.usefixtures("without_report")
-def test_a_time_limit_before_the_first_draw_keeps_the_run_for_resume(call):
-    answer = call(predict("--holdout", "0.2", "--time-limit", "0.001s", "--out", "run"))
+def test_a_time_limit_before_the_first_draw_leaves_the_predictions_of_a_fast_fit(call):
+    """Marked in the verdict, in result.json and by the exit code; the run can be resumed."""
+    command = predict("--holdout", "0.2", "--time-limit", "0.001s", "--out", "run")
+    answer = call(command)
     assert answer.code == 3
-    assert "time limit" in answer.err
-    assert Path("run/request.json").exists()
-    assert not Path("run/predictions.csv").exists()
+    assert "The time limit came before the chains were of use" in answer.out
+    assert "vmqp resume run goes on" in answer.out
+    result = json.loads(Path("run/result.json").read_text())
+    assert (result["inference"], result["stopped"], result["trusted"]) == ("fast", "time limit", False)
+    limited = pd.read_csv("run/predictions.csv")
+    assert call([*command, "--overwrite", "--allow-unconverged"]).code == 0
+    fast = call(predict("--holdout", "0.2", "--fast", "--out", "fast"))
+    assert fast.code == 0
+    assert "A fast fit, for a first look." in fast.out
+    result = json.loads(Path("fast/result.json").read_text())
+    assert (result["inference"], result["stopped"], result["trusted"]) == ("fast", "optimum", True)
+    assert result["kernel_choice"][0]["difference"] == 0.0
+    assert len(result["kernel_choice"]) == 6
+    pd.testing.assert_frame_equal(limited, pd.read_csv("fast/predictions.csv"), atol=1e-5)
+    assert call(["resume", "fast"]).code == 0
 
 
 def test_help_lists_what_works_and_has_an_example_each(call):

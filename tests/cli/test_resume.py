@@ -165,7 +165,7 @@ def test_a_request_of_the_first_edition_is_refused(call, copied):
     new = json.loads(path.read_text())
     flat = new["learning"] | new["predicting"] | {"inputs": new["inputs"], "memory": None, "given": {}}
     path.write_text(json.dumps({"program": "vmqp", "format": 1, **flat, "version": "0.1.0"}))
-    words = ("has format 1, written by vmqp '0.1.0'", "reads format 2", "with the version that wrote it")
+    words = ("has format 1, written by vmqp '0.1.0'", "reads format 3", "with the version that wrote it")
     refuse(call, copied, *words)
 
 

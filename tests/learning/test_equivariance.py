@@ -109,7 +109,7 @@ def test_every_iteration_commutes_with_a_turn(name):
     """The default sampler has trajectories that double a difference in a few steps: each iteration starts anew."""
     for warmup, first in PHASES:
         task, turned = both_frames(name, warmup, inner_steps=3)
-        state, _ = task.advance(task.start(5, 0), first)
+        state, _ = task.advance(task.start(7, 0), first)
         for _ in range(25):
             there, _ = turned.advance(turn_state(state), 1)
             state, _ = task.advance(state, 1)

@@ -10,7 +10,7 @@ from sparse_problems import unit_vectors
 from vmqp import kernels
 from vmqp.learning import Learner, Method, make_problem
 from vmqp.learning.objective import observed_angles
-from vmqp.learning.pseudolikelihood import maximise
+from vmqp.learning.pseudolikelihood import maximize
 from vmqp.precision import make_graph, vecchia
 from vmqp.sampling import sample_angles
 
@@ -38,18 +38,18 @@ def many(noise=None, **options):
 
 
 def test_the_maximum_of_many_places():
-    maximum = maximise(many())
+    maximum = maximize(many())
     assert maximum.converged
     assert maximum.values["variance"] == pytest.approx(VARIANCE, rel=0.3)
     assert maximum.covariance.shape == (1, 1)
-    dense = maximise(many(neighbors=None))
+    dense = maximize(many(neighbors=None))
     assert dense.values == maximum.values, "it depends on the places, not on the precision"
 
 
 def test_the_maximum_of_many_places_with_a_noise_for_each():
     """Rows of the part that is looked at keep their own."""
     noise = np.random.default_rng(4).uniform(20.0, 200.0, MANY)
-    maximum = maximise(many(noise))
+    maximum = maximize(many(noise))
     assert maximum.converged
     assert 0.1 < maximum.values["variance"] < 1.0
 

@@ -9,7 +9,7 @@ from vmqp.errors import InputError, NotPositiveDefiniteError
 from vmqp.learning import pseudolikelihood, score_matching
 from vmqp.learning.objective import complete_angles, observed_angles
 from vmqp.learning.problem import make_problem
-from vmqp.learning.pseudolikelihood import log_pseudolikelihood, maximise
+from vmqp.learning.pseudolikelihood import log_pseudolikelihood, maximize
 from vmqp.learning.score_matching import minimise, score
 
 H = priors.HalfNormal(1)
@@ -21,7 +21,7 @@ KERNELS = {
     "fixed": 0.7 * kernels.Exponential(1.3),
 }
 RULES = {"pseudolikelihood": pseudolikelihood._rule, "score": score_matching._rule}
-ESTIMATES = {"pseudolikelihood": maximise, "score": minimise}
+ESTIMATES = {"pseudolikelihood": maximize, "score": minimise}
 TRUTH = {"variance": 0.5, "lengthscale": 0.7, "concentration": 0.7, "direction": 0.7}
 
 both = pytest.mark.parametrize("method", RULES)

@@ -324,3 +324,33 @@ def test_new_places_off_the_earth_are_refused():
 def test_text_that_is_not_used_is_no_error():
     places = pd.DataFrame({"x": ["a", "b"] * 30})
     assert apart(Climatology().fit(places, Y).predict(places[:1]), circle.mean(Y)) < 1e-12
+
+
+@every
+def test_rows_without_truth_are_not_scored(model):
+    fitted, truth = clone(model).fit(X, Y), np.linspace(0.0, 6.0, 7)
+    some = np.where(np.arange(7) == 3, np.nan, truth)
+    found = fitted.crps(NEW, some)
+    assert np.isnan(found).tolist() == [i == 3 for i in range(7)]
+    np.testing.assert_array_equal(np.delete(found, 3), np.delete(fitted.crps(NEW, truth), 3))
+    assert fitted.score(NEW, some) == -np.nanmean(found)
+
+
+@pytest.mark.parametrize("name", ["tan-half", "cosine-sine"])
+def test_the_log_score_is_that_of_the_law_of_the_draws(name):
+    """The share of 20,000 draws in half of the circle: five standard errors, by chance in 6 of ten million runs."""
+    fitted = clone(MODELS[name]).set_params(period=360).fit(X, np.degrees(Y))
+    grid = np.arange(0.0, 360.0, 1.0)
+    density = np.exp(fitted.log_score(np.repeat(NEW[:1], 360, axis=0), grid))
+    assert density.sum() == pytest.approx(1.0, abs=1e-3)
+    share = density[:180].sum()
+    draws = fitted.draws(NEW[:1], n=20_000)[:, 0]
+    error = math.sqrt(0.25 / 20_000)
+    assert np.mean((draws >= 359.5) | (draws < 179.5)) == pytest.approx(share, abs=5 * error)
+
+
+@pytest.mark.parametrize("name", ["climatology", "neighbours"])
+def test_a_few_angles_have_no_density(name):
+    fitted = clone(MODELS[name]).fit(X, Y)
+    with pytest.raises(InputError, match="no density: score it by crps"):
+        fitted.log_score(NEW, np.zeros(7))

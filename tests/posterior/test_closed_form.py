@@ -51,7 +51,7 @@ def test_a_joint_result_is_a_tree_with_its_draws(post):
 def test_text(post):
     text = repr(post)
     assert text.startswith("Posterior(12 new locations given 10, 2 chains of 60 draws, ")
-    assert "Exponential" in text
+    assert "Nugget" in text
     assert "Do not trust" in post._repr_html_()
 
 

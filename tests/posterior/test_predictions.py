@@ -1,12 +1,13 @@
 """Predictions from draws whose law is known."""
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from scipy import stats
 from scipy.special import i0
 
 from posteriors import made
-from vmqp import arcs, circle, scores
+from vmqp import arcs, circle, regress, scores
 from vmqp.errors import InputError
 
 RNG = np.random.default_rng(20261116)
@@ -169,7 +170,8 @@ def test_probability_of_a_sector_counts_draws(known):
         (lambda p: p.density([[1.0]]), "list"),
         (lambda p: p.density([np.nan]), "finite"),
         (lambda p: p.crps([1.0]), "3"),
-        (lambda p: p.log_score([1.0, np.nan, 2.0]), "y_true"),
+        (lambda p: p.log_score([1.0, np.inf, 2.0]), "y_true"),
+        (lambda p: p.coverage([np.nan] * 3), "all 3 values of y_true are missing"),
         (lambda p: p.loo(), "likelihoods"),
         (lambda p: p.compare(3), "Posterior"),
     ],
@@ -202,3 +204,22 @@ def test_scores_agree_with_their_definitions(known):
     np.testing.assert_allclose(known.pit(truth), wanted, atol=0.03)
     assert known.coverage(np.rad2deg(CENTRES), 0.5) == 1.0
     assert known.coverage(np.rad2deg(CENTRES) + 180.0, 0.5) == 0.0
+
+
+@pytest.mark.parametrize("joint", [True, False])
+def test_a_truth_that_is_nan_is_not_scored(known, joint):
+    kernel = "2 * exponential(3) + nugget(0.01)"
+    closed = {"period": 360, "kernel": kernel, "concentration": 0, "progress": False}
+    post = known if joint else regress([[0.0], [4.0]], [0.0, 90.0], [[1.0], [2.0], [9.0]], **closed)
+    whole = np.array([20.0, 150.0, 200.0])
+    some = np.where([True, False, True], whole, np.nan)
+    for score in (post.crps, lambda y: post.crps(y, distance="arc"), post.log_score, post.pit):
+        found = score(some)
+        assert np.isnan(found).tolist() == [False, True, False]
+        np.testing.assert_array_equal(found[[0, 2]], score(whole)[[0, 2]])
+    inside = [post.interval(0.3)[i] for i in (0, 2)]
+    held = [bool(arcs.in_arc(whole[i], *arc, 360.0)) for i, arc in zip((0, 2), inside, strict=True)]
+    assert post.coverage(some, 0.3) == np.mean(held)
+    axes = post.plot_calibration(some)
+    assert axes[0].get_ylabel() == "cases (n = 2)"
+    plt.close(axes[0].figure)

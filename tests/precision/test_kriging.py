@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from vmqp import kernels
+from vmqp.kernels.compiled import _exp
 from vmqp.precision import kriging
-from vmqp.precision.program import _exp
 
 
 def units_apart(x):

@@ -51,7 +51,14 @@ TABLES = {
         r"row 5 of column 'lon' holds N.*drop the row or fill in",
     ),
     "NaN in X_new": ({"X_new": [[1.5], [np.nan]]}, r"row 1 of column 0 holds NaN \(X_new\).*drop the row"),
-    "NaN in y": ({"y": changed(Y, 6, np.nan)}, r"row 6 of y holds NaN.*drop the row"),
+    "NaN in y": ({"y": changed(Y, 6, np.nan)}, r"row 6 of y holds NaN.*drop the row.*leave X_new out"),
+    "nothing to predict": ({"X_new": None}, r"X_new was not given, and no value of y is missing.*give X_new"),
+    "one angle": ({"y": [1.0] + [None] * 7, "X_new": None}, r"7 of 8 values of y are missing.*at least 2"),
+    "NaN in X of a gap": (
+        {"X": changed(X, (6, 0), np.nan), "y": changed(Y, 6, np.nan), "X_new": None},
+        r"row 6 of column 0 holds NaN.*drop the row",
+    ),
+    "gaps in other rows": ({"y": [1.0, None], "X_new": None}, r"X has 8 rows and y has 2"),
     "infinite": (
         {"X": changed(X, (1, 0), -np.inf)},
         r"row 1 of column 0 holds -inf.*finite number is needed",
@@ -69,7 +76,6 @@ TABLES = {
     "rows of different lengths": ({"X": [[1.0], [2.0, 3.0]]}, r"row 0 of X has 1 values and row 1 has 2"),
     "complex": ({"X": X + 1j}, r"Complex data not supported"),
     "no table": ({"X": 3.0}, r"X is 3\.0.*not a table: give an array or a frame"),
-    "no X_new": ({"X_new": None}, r"X_new is None.*give an array or a frame"),
     "more columns": (
         {"X_new": [[1.5, 2.0]]},
         r"X_new has 2 features, but vmqp is expecting 1 .*same columns",

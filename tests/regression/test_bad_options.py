@@ -11,6 +11,11 @@ from vmqp.learning import Method
 from vmqp.run import Converged
 
 OPTIONS = {
+    "inference": [
+        ("quick", r"inference is 'quick', but the choices are 'bayes', 'fast'"),
+        (None, r"inference is None, but the choices are"),
+        (1, r"inference is 1, but the choices are"),
+    ],
     "kernel": [
         (3, r"kernel is 3: give a kernel such as"),
         (kernels.Exponential, r"kernel is <class .*: give a kernel such as"),

@@ -42,7 +42,7 @@ def lengthscale(kernel):
     scaled, nugget = kernel.parts()
     assert nugget == NUGGET
     assert scaled.variance == priors.HalfNormal(1.0)
-    assert isinstance(scaled.kernel, kernels.Exponential)
+    assert isinstance(scaled.kernel, kernels.Exponential | kernels.Matern32 | kernels.Matern52)
     return scaled.kernel.lengthscale
 
 

@@ -232,3 +232,40 @@ def test_repeated_places_with_noise_or_a_nugget(data, few, options):
     X[5] = X[2]
     post = vmqp.regress(X, y, X[[2]], period=360, **options, **few)
     assert np.isfinite(post.draws).all()
+
+
+# Gaps in y
+
+GAPS = {
+    "array": lambda X, y: (X, y),
+    "lists": lambda X, y: (X.tolist(), [None if np.isnan(angle) else angle for angle in y]),
+    "pandas": lambda X, y: (pd.DataFrame({"a": X[:, 0]}), pd.Series(y)),
+    "polars": lambda X, y: (pl.DataFrame({"a": X[:, 0]}), pl.Series(y, nan_to_null=True)),
+}
+
+
+@pytest.mark.parametrize("kind", GAPS)
+def test_rows_without_an_angle_are_predicted(data, few, kind):
+    X, y, _ = data
+    options = {"period": 360, "kernel": "2 * exponential(3) + nugget(0.01)", "concentration": 0, **few}
+    gaps = np.isin(np.arange(8), (0, 5))
+    found = vmqp.regress(*GAPS[kind](X, np.where(gaps, np.nan, y)), **options)
+    expected = vmqp.regress(X[~gaps], y[~gaps], X[gaps], **options)
+    np.testing.assert_array_equal(found.X_new, X[gaps])
+    np.testing.assert_array_equal(found.y, expected.y)
+    np.testing.assert_array_equal(found.mean, expected.mean)
+
+
+def test_noise_of_each_row_is_that_of_the_rows_with_an_angle(data, few):
+    X, y, _ = data
+    noise, gaps = np.linspace(10.0, 80.0, 8), np.arange(8) == 2
+    options = {"period": 360, "kernel": "2 * exponential(3)", "concentration": 0, **few}
+    found = vmqp.regress(X, np.where(gaps, np.nan, y), noise=noise, **options)
+    expected = vmqp.regress(X[~gaps], y[~gaps], X[gaps], noise=noise[~gaps], **options)
+    np.testing.assert_array_equal(found.mean, expected.mean)
+
+
+def test_a_model_still_refuses_gaps(data):
+    X, y, _ = data
+    with pytest.raises(InputError, match="row 3 of y holds NaN"):
+        vmqp.CircularRegressor(period=360).fit(X, np.where(np.arange(8) == 3, np.nan, y))

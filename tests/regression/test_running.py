@@ -93,11 +93,23 @@ def test_a_rule_stops_the_run(data):
 
 def test_a_time_limit_stops_the_run(data, few):
     X, y, X_new = data
-    post = vmqp.regress(X, y, X_new, period=360, time_limit=0.5, **few | {"draws": 50_000})
+    options = few | {"kernel": "exponential + nugget", "draws": 100_000}
+    post = vmqp.regress(X, y, X_new, period=360, time_limit=4.0, **options)
     assert post.stopped == "time limit"
-    assert 0 < post.draws.shape[1] < 50_000
+    assert 0 < post.draws.shape[1] < 100_000
     with pytest.raises(TimeLimitError):
-        vmqp.regress(X, y, X_new, period=360, time_limit=1e-9, **few)
+        vmqp.regress(X, y, X_new, period=360, time_limit=1e-9, transductive=True, **few)
+
+
+def test_where_the_time_is_too_short_for_chains_the_fast_fit_is_there(data, few):
+    X, y, X_new = data
+    with pytest.warns(vmqp.ConvergenceWarning, match="time limit came before the chains were of use"):
+        post = vmqp.regress(X, y, X_new, period=360, time_limit=1e-9, **few)
+    fast = vmqp.regress(X, y, X_new, period=360, inference="fast", progress=False)
+    assert post.stopped == "time limit"
+    assert not post.verdict().trusted
+    assert "these are the predictions of a fast fit" in str(post.verdict())
+    np.testing.assert_allclose(post.mean, fast.mean, atol=1e-6)
 
 
 def test_workers_and_executor_make_no_difference(data, few):

@@ -129,7 +129,7 @@ def test_the_distribution_of_the_angles(noise, neighbors, fault):
     """With all locations as neighbors it is that of a dense precision; other parameters and data are seen."""
     one = {name: values[:1] * (1.6 if fault == name else 1.0) for name, values in SETS.items()}
     task = make_task(neighbors=neighbors, sets=one, noise=noise, rows=np.arange(49))
-    tree = run_chains(task, chains=4, draws=300, seed=8, progress=False)
+    tree = run_chains(task, chains=4, draws=900, seed=8, progress=False)
     problem = task.problem
     M = factorise(problem.kernel.bind(problem.X).covariance({"variance": 0.6, "lengthscale": 0.8})).M
     field = model.drift_field(M, 0.4, 0.5, "mean")

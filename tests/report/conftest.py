@@ -99,7 +99,8 @@ class FakeRange(SimpleNamespace):
 class FakePosterior:
     """The part of a posterior that a report asks for, from joint draws about known directions."""
 
-    joint = True
+    joint, fast = True, False
+    kernel_choice = pd.DataFrame(columns=["elpd", "difference", "se"])
 
     def __init__(
         self, centres, spreads, *, trusted=True, stopped="draws", period=360.0, unit="degrees", **given

@@ -6,11 +6,13 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
+import vmqp
 from vmqp import plots
 from vmqp.errors import InputError
 from vmqp.report import pictures
 from vmqp.report.build import make_content, report
 from vmqp.report.content import Call
+from vmqp.report.page import render
 
 
 @pytest.fixture(autouse=True)
@@ -170,7 +172,7 @@ def test_truth_at_some_places_is_scored_there(fake_posterior):
     content = make_content(posterior, truth=[10.0, np.nan, 200.0])
     scores = {row.name: row for row in content.scores}
     assert "(2 of 2)" in scores["90 % arcs"].words
-    assert "plot_calibration" not in posterior.drawn
+    assert "plot_calibration" in posterior.drawn  # of the places whose truth is known
     turned = make_content(posterior, truth=[10.0, np.nan, 20.0]).scores[-2]
     # The second prediction is off by half a turn: its score is 2, and the mean of both is 1.
     assert turned.name == "CRPS"
@@ -257,3 +259,26 @@ def test_posterior_without_places_is_refused(fake_posterior, tmp_path):
     posterior.X_new = np.empty((0, 2))
     with pytest.raises(InputError, match="no new places"):
         report(posterior, tmp_path / "report.html")
+
+
+def test_a_fast_fit_says_so_and_how_its_kernel_was_chosen():
+    rng = np.random.default_rng(1)
+    X = rng.uniform(0.0, 10.0, (40, 2))
+    y = np.degrees(np.sin(X @ [0.4, 0.3]) + 0.1 * rng.standard_normal(40)) % 360.0
+    model = vmqp.CircularRegressor(period=360, inference="fast", progress=False).fit(X, y)
+    content = make_content(model.posterior(X[:3] + 0.2), truth=[10.0, np.nan, 50.0])
+    assert content.verdict.level == "care"
+    assert content.verdict.headline == "A fast fit: good for a first look"
+    assert any("uncertainty is left out" in sentence for sentence in content.verdict.sentences)
+    assert [row.name for row in content.choice] == list(model.kernel_choice.index)
+    assert content.choice[0].words == "chosen"
+    assert content.parameter_columns == ("mean",)
+    assert not content.diagnostics
+    assert not any("draw by draw" in picture.heading for picture in content.pictures)
+    page = render(content)
+    assert "The kernel: how it was chosen" in page
+    model._model.tree.attrs["replaces_chains"] = 1
+    late = make_content(model.posterior(X[:3] + 0.2))
+    assert late.verdict.level == "bad"
+    assert "fast fit" in late.verdict.headline
+    assert any("time limit came" in sentence for sentence in late.verdict.sentences)

@@ -200,11 +200,12 @@ class TestEnd:
         wait_until(lambda: is_empty(cluster), 5.0)
 
     def test_time_limit_waits_for_what_runs(self, cluster, client):
-        """Chunks of 1.5 s are not over at the limit."""
+        """The last chunks are sized to end about then; what runs is not thrown away."""
         result = run_chains(
             Toy(warmup=0, pause=0.1), **SMALL | {"chains": 2}, executor=client, chunk=15, time_limit=0.7
         )
-        assert result.posterior.sizes["draw"] == 15
+        assert 1 <= result.posterior.sizes["draw"] <= 15
+        assert result.attrs["stopped"] == "time limit"
         wait_until(lambda: is_empty(cluster), 5.0)
 
     def test_what_runs_is_taken_back_by_force_only(self, cluster, client):

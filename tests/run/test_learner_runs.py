@@ -12,8 +12,8 @@ from run_toy import first, same
 from vmqp import kernels
 from vmqp.errors import ConvergenceWarning
 from vmqp.learning import Learner, Method, make_problem
+from vmqp.linalg.threads import one_blas_thread
 from vmqp.run import Converged, run_chains
-from vmqp.run.worker import one_blas_thread
 
 # The runs here are too short to converge.
 pytestmark = pytest.mark.filterwarnings("ignore::vmqp.errors.ConvergenceWarning")

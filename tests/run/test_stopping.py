@@ -137,7 +137,7 @@ def test_time_limit_in_warmup(tmp_path):
         run_chains(toy, **SMALL, time_limit=0.1, chunk=5)
     with pytest.raises(TimeLimitError, match=r"to resume, call again with checkpoint='.*run'"):
         run_chains(toy, **SMALL, time_limit=0.1, chunk=5, checkpoint=tmp_path / "run")
-    assert (tmp_path / "run/chain-0/0-5.npz").exists()
+    assert list((tmp_path / "run/chain-0").glob("0-*.npz")), "the last chunk ends about when the time does"
     fast = Toy(warmup=1000)
     assert same(run_chains(fast, **SMALL, checkpoint=tmp_path / "run"), run_chains(fast, **SMALL))
 

@@ -12,7 +12,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from threadpoolctl import threadpool_info, threadpool_limits
-from vmqp.run.worker import one_blas_thread
+from vmqp.linalg.threads import one_blas_thread
 
 def blas():
     return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}

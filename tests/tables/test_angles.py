@@ -12,7 +12,7 @@ import pytest
 
 from vmqp import circle
 from vmqp.errors import InputError
-from vmqp.tables import AngleRange, read_angles, read_period, read_truth
+from vmqp.tables import AngleRange, find_missing, read_angles, read_period, read_truth
 
 TWO_PI = 2 * math.pi
 
@@ -199,9 +199,28 @@ def test_truth_is_wrapped_into_the_period():
 
 
 @pytest.mark.parametrize(
+    "y_true",
+    [
+        [10.0, np.nan, 20.0],
+        [10.0, None, 20],
+        [10.0, "", 20.0],
+        np.ma.array([10.0, 2.0, 20.0], mask=[0, 1, 0]),
+        pd.Series([10, None, 20], dtype="Int64"),
+        pl.Series([10, None, 20]),
+    ],
+)
+def test_a_truth_that_is_missing_is_nan(y_true):
+    found = np.degrees(read_truth(y_true, AngleRange(360.0, False, "degrees"), 3))
+    np.testing.assert_allclose(found, [10.0, np.nan, 20.0])
+    assert find_missing(y_true).tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize(
     ("y_true", "words"),
     [
-        ([1.0, np.nan], "row 1 of y_true holds NaN"),
+        ([np.nan, None], "all 2 values of y_true are missing"),
+        ([None, "north"], "row 1 of y_true holds 'north'"),
+        ([1.0, np.inf], "row 1 of y_true holds inf"),
         ([1.0], "2 predicted places and y_true has 1 rows"),
         ([], "no rows"),
         (["a", "b"], "row 0 of y_true holds 'a'"),

@@ -90,6 +90,7 @@ def fit(
     drift: a.Drift = None,
     noise: a.Noise = "none",
     kernel: a.KernelText = None,
+    fast: a.Fast = False,
     precision: a.Precision = "auto",
     neighbors: a.Neighbors = 20,
     seed: a.Seed = 0,
@@ -132,6 +133,7 @@ def fit(
         drift=drift,
         noise=noise,
         kernel=kernel,
+        fast=fast,
         precision=precision,
         neighbors=neighbors,
         transductive=False,
@@ -166,7 +168,9 @@ def predict(
     angle: Annotated[
         str | None,
         typer.Option(
-            help="Of a table: column of the angles; rows where it is blank are dropped.", metavar="COLUMN"
+            help="Of a table: column of the angles; rows where it is blank are dropped, or filled with --fill. Of a "
+            "model: column of the true angles in the file of --at, if it is not that of the table.",
+            metavar="COLUMN",
         ),
     ] = None,
     inputs: Annotated[
@@ -177,7 +181,12 @@ def predict(
         ),
     ] = None,
     period: a.Period = "radians",
-    at: Annotated[str | None, typer.Option(help="Predict the rows of this file.", metavar="FILE")] = None,
+    at: Annotated[
+        str | None,
+        typer.Option(
+            help="Predict the rows of this file, and score those in which it holds the angle.", metavar="FILE"
+        ),
+    ] = None,
     grid: Annotated[
         str | None,
         typer.Option(
@@ -190,6 +199,12 @@ def predict(
             help="Of a table: hold out this fraction of the rows, predict them and score.", metavar="FRACTION"
         ),
     ] = None,
+    fill: Annotated[
+        bool,
+        typer.Option(
+            "--fill", help="Of a table: predict the rows without an angle, and write the whole table filled."
+        ),
+    ] = False,
     parameter_draws: Annotated[
         int | None,
         typer.Option(
@@ -201,6 +216,7 @@ def predict(
     drift: a.Drift = None,
     noise: a.Noise = "none",
     kernel: a.KernelText = None,
+    fast: a.Fast = False,
     transductive: a.Transductive = False,
     precision: a.Precision = "auto",
     neighbors: a.Neighbors = 20,
@@ -229,22 +245,24 @@ def predict(
 ) -> int:
     """Predict the angle at new locations: from a model, or from a table, which is learned from first.
 
-    One of --at, --grid and --holdout says where. From a model nothing is sampled, and the options of the model and of
-    its run are not given again. From a table chains run until the diagnostics hold or a limit comes, and model.nc is
-    written too. predictions.csv, posterior.nc and report.html are written either way.
+    One of --at, --grid, --holdout and --fill says where. From a model nothing is sampled, and the options of the model
+    and of its run are not given again. From a table chains run until the diagnostics hold or a limit comes, and
+    model.nc is written too. predictions.csv, posterior.nc and report.html are written either way; with --fill also
+    filled.csv.
 
     The exit code is 0 if the result can be trusted, 3 if not yet, 2 if something given is wrong, 130 after Ctrl-C.
     """
     began = time.monotonic()
     from vmqp.cli.carry_out import begin
     from vmqp.cli.output import Terminal
-    from vmqp.cli.predict import ModelOptions, Where, is_model, prepare, prepare_from_model
+    from vmqp.cli.places import Where
+    from vmqp.cli.predict import ModelOptions, is_model, prepare, prepare_from_model
 
-    where = Where(at, grid, holdout, parameter_draws, title, compass)
+    where = Where(at, grid, holdout, fill, parameter_draws, title, compass)
     place, command = out or _default_folder(file, "run"), _command(context)
     if is_model(file):
         _refuse_learning(context, file)
-        work = prepare_from_model(file, where, place, command)
+        work = prepare_from_model(file, angle, where, place, command)
     else:
         options = ModelOptions(
             file=file,
@@ -255,6 +273,7 @@ def predict(
             drift=drift,
             noise=noise,
             kernel=kernel,
+            fast=fast,
             precision=precision,
             neighbors=neighbors,
             transductive=transductive,
@@ -347,9 +366,19 @@ def compare(
             show_default=False,
         ),
     ] = None,
+    baseline: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A baseline beside them: cosine-sine, tan-half, neighbors or climatology; give it once for each.",
+            metavar="NAME",
+            rich_help_panel=a.MODEL,
+            show_default=False,
+        ),
+    ] = None,
     metric: a.Metric = "euclidean",
     drift: a.Drift = None,
     noise: a.Noise = "none",
+    fast: a.Fast = False,
     transductive: a.Transductive = False,
     seed: a.Seed = 0,
     chains: a.Chains = 4,
@@ -392,9 +421,11 @@ def compare(
         test=test,
         kernels=tuple(kernel or ()),
         peers=tuple(peer or ()),
+        baselines=tuple(baseline or ()),
         metric=metric,
         drift=drift,
         noise=noise,
+        fast=fast,
         transductive=transductive,
         seed=seed,
         chains=chains,
@@ -458,13 +489,13 @@ def demo(
 
 
 _LEARNING = (
-    "angle",
     "inputs",
     "period",
     "metric",
     "drift",
     "noise",
     "kernel",
+    "fast",
     "transductive",
     "precision",
     "neighbors",

@@ -12,6 +12,7 @@ __all__ = [
     "Draws",
     "Drift",
     "Engine",
+    "Fast",
     "File",
     "Inputs",
     "Json",
@@ -72,9 +73,17 @@ KernelText = Annotated[
     str | None,
     typer.Option(
         "--kernel",
-        help='Such as "exponential + nugget" (the default) or "gaussian(lengthscale=2) + nugget"; what is left out '
-        "is learned.",
+        help='Such as "exponential + nugget" or "gaussian(lengthscale=2) + nugget"; what is left out is learned. If '
+        "not given, exponential, Matérn 3/2 or Matérn 5/2 with a nugget, whichever predicts best by leave-one-out.",
         metavar="TEXT",
+        rich_help_panel=MODEL,
+    ),
+]
+Fast = Annotated[
+    bool,
+    typer.Option(
+        "--fast",
+        help="Fit the parameters in a fraction of a second, without their uncertainty: for a first look.",
         rich_help_panel=MODEL,
     ),
 ]
@@ -101,7 +110,8 @@ Noise = Annotated[
 Precision = Annotated[
     str,
     typer.Option(
-        help="dense, vecchia (sparse, for many locations), or auto: dense up to 2000 locations.",
+        help="dense, vecchia (sparse, for many locations), or auto: dense up to 500 observations, and beyond 20,000 "
+        "some of them are learned from.",
         metavar="NAME",
         rich_help_panel=MODEL,
     ),
@@ -140,7 +150,8 @@ TargetEss = Annotated[
 TimeLimit = Annotated[
     str | None,
     typer.Option(
-        help="Stop after so many seconds (or 10m, 1h30m) and write what is there.",
+        help="Stop after so many seconds (or 10m, 1h30m) and write what is there; where that is too little, the "
+        "predictions of a fast fit.",
         metavar="TIME",
         rich_help_panel=RUN,
     ),

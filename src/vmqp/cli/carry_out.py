@@ -10,12 +10,13 @@ from vmqp.cli.results import PROBABILITY, Outcome, read_outcome, summarise, writ
 from vmqp.cli.work import MOST_DRAWS, Limits, Work, affordable_draws, read_model
 from vmqp.errors import InputError, TimeLimitError
 from vmqp.posterior import load
-from vmqp.posterior.predictive import ClosedForm
-from vmqp.regression.fitting import DENSE
+from vmqp.posterior.predictive import ClosedForm, default_draws
 
 __all__ = ["Changes", "begin", "go_on"]
 
 _MANY = 1500
+_WRITING = 3.0  # seconds that a report takes
+_COMPONENT = 3.5e-6  # seconds of one location at one draw of the parameters
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,8 @@ def _run(
 ) -> int:
     place = work.folder.path
     if limits is not None and limits.time_limit is not None:  # the time for reading and checking counts too
-        limits = replace(limits, time_limit=max(limits.time_limit - (time.monotonic() - began), 0.001))
+        left = limits.time_limit - (time.monotonic() - began) - _seconds_after(work)
+        limits = replace(limits, time_limit=max(left, 0.001))
     try:
         with said():
             outcome = _carried_out(work, terminal, limits)
@@ -146,14 +148,22 @@ def _carried_out(work: Work, terminal: Terminal, limits: Limits | None) -> Outco
 
 
 def _size_note(work: Work) -> list[str]:
-    """What to expect of many locations in the model."""
+    """What to expect of many locations in the model; without those that are predicted, the learner says it."""
     n, m = work.in_model
-    some = work.keeps_model and n > DENSE and work.learning.precision == "auto"  # it learns with some of them
-    if n + m <= _MANY or some:
+    if n + m <= _MANY or not work.transductive:
         return []
     return [
         f"There are {n + m:,} locations in the model, so that learning may take an hour: --time-limit bounds it."
     ]
+
+
+def _seconds_after(work: Work) -> float:
+    """About how long predicting and writing take."""
+    if work.places is None:
+        return _WRITING / 4
+    m = len(work.places)
+    draws = 0 if work.transductive else work.predicting.parameter_draws or default_draws(m)
+    return _WRITING + _COMPONENT * m * draws
 
 
 def _code(work: Work, outcome: Outcome, allow_unconverged: bool) -> int:
@@ -169,7 +179,7 @@ def _advice(work: Work, outcome: Outcome) -> str:
         return "" if outcome.trusted else more
     if outcome.stopped == "interrupted":
         return f"Stopped by Ctrl-C; the files hold the draws up to then, and vmqp resume {place} goes on."
-    if outcome.trusted:
+    if outcome.trusted or outcome.stopped == "optimum":
         return ""
     if outcome.stopped == "converged":
         # The chains agree, and more draws would not change what is said against them.

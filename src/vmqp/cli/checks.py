@@ -9,7 +9,7 @@ from vmqp.cli.request import Noise
 from vmqp.errors import InputError
 from vmqp.tables import nearest
 
-__all__ = ["check_choices", "check_counts", "read_noise"]
+__all__ = ["check_choices", "check_counts", "check_fast", "read_noise"]
 
 
 def check_counts(chains: int, warmup: int, draws: int | None, target_ess: float, seed: int) -> None:
@@ -39,6 +39,15 @@ def check_choices(metric: str, drift: str | None, precision: str = "auto") -> No
             raise InputError(
                 f"{option} {value!r} is not known: did you mean {near}? The choices are {', '.join(choices)}."
             )
+
+
+def check_fast(fast: bool, transductive: bool) -> None:
+    """Refuse a fast fit of a model that new locations belong to."""
+    if fast and transductive:
+        raise InputError(
+            "--fast was given with --transductive, which draws parameters and new angles together: leave one of them "
+            "out."
+        )
 
 
 def read_noise(text: str, frame: pd.DataFrame) -> Noise:

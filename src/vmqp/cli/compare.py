@@ -1,8 +1,8 @@
-"""`vmqp compare`: kernels and peers on the same splits of a table; a table in the terminal, JSON, or CSV files."""
+"""`vmqp compare`: kernels, peers and baselines on the same splits; a table in the terminal, JSON, or CSV files."""
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,14 +11,21 @@ import pandas as pd
 from rich.table import Table
 from rich.text import Text
 
-from vmqp.cli.checks import check_choices, check_counts, read_noise
+from vmqp.cli.checks import check_choices, check_counts, check_fast, read_noise
 from vmqp.cli.errors import DONE, INTERRUPTED, UNTRUSTED, said
 from vmqp.cli.options import engine_for, number_or_name, read_columns, read_engine, read_share
 from vmqp.cli.output import Terminal
 from vmqp.cli.request import Noise
 from vmqp.comparison import Comparison, compare
 from vmqp.errors import InputError
-from vmqp.peers import ProjectedGP, WrappedGP
+from vmqp.peers import (
+    CircularNeighbours,
+    Climatology,
+    CosineSineGP,
+    ProjectedGP,
+    TanHalfRegression,
+    WrappedGP,
+)
 from vmqp.priors import HalfNormal
 from vmqp.regression import CircularRegressor
 from vmqp.regression.text import kernel_from_text
@@ -31,6 +38,12 @@ __all__ = ["KERNELS", "Options", "run_comparison"]
 KERNELS = ("exponential + nugget", "gaussian + nugget", "matern32 + nugget", "exponential")
 """The models that are compared where none is given; the last is the paper's."""
 PEERS = {"wrapped": WrappedGP, "projected": ProjectedGP}
+BASELINES = {
+    "cosine-sine": CosineSineGP,
+    "tan-half": TanHalfRegression,
+    "neighbors": CircularNeighbours,
+    "climatology": Climatology,
+}
 _FILES = ("comparison.csv", "fits.csv")
 _KEPT = "fits"
 
@@ -47,9 +60,11 @@ class Options:
     test: str
     kernels: tuple[str, ...]
     peers: tuple[str, ...]
+    baselines: tuple[str, ...]
     metric: str
     drift: str | None
     noise: str
+    fast: bool
     transductive: bool
     seed: int
     chains: int
@@ -65,6 +80,7 @@ def run_comparison(options: Options, terminal: Terminal, *, allow_unconverged: b
     """Read, fit, and show; what is wrong is said before the first fit."""
     check_counts(options.chains, options.warmup, options.draws, options.target_ess, options.seed)
     check_choices(options.metric, options.drift)
+    check_fast(options.fast, options.transductive)
     test, engine = read_share(options.test, "--test"), read_engine(options.engine)
     frame = read_file(options.file)
     noise = read_noise(options.noise, frame)
@@ -77,7 +93,7 @@ def run_comparison(options: Options, terminal: Terminal, *, allow_unconverged: b
     table = read_inputs(chosen.inputs, "X")
     read_angles(chosen.angles, number_or_name(options.period))
     for model in models.values():
-        if model.kernel is not None:
+        if getattr(model, "kernel", None) is not None:
             kernel_from_text(model.kernel, table, options.metric)
     out = None if options.out is None else Path(options.out)
     _check_out(out, options.overwrite)
@@ -115,16 +131,9 @@ def run_comparison(options: Options, terminal: Terminal, *, allow_unconverged: b
 def _models(options: Options, noise: Noise) -> dict[str, Any]:
     kernels = options.kernels or KERNELS
     settings = {"none": None, "learned": HalfNormal(50.0), "fixed": noise.value}
-    for option, given in (("--kernel", kernels), ("--peer", options.peers)):
-        doubled = [name for name in given if given.count(name) > 1]
-        if doubled:
-            raise InputError(f"{option} {doubled[0]!r} was given more than once: give each once.")
-    unknown = [name for name in options.peers if name not in PEERS]
-    if unknown:
-        raise InputError(
-            f"--peer is {unknown[0]!r}: did you mean {nearest(unknown[0], PEERS)!r}? The choices are "
-            f"{', '.join(map(repr, PEERS))}."
-        )
+    _check_once("--kernel", kernels)
+    _check_names("--peer", options.peers, PEERS)
+    _check_names("--baseline", options.baselines, BASELINES)
     run: dict[str, Any] = {
         "period": number_or_name(options.period),
         "metric": options.metric,
@@ -139,12 +148,35 @@ def _models(options: Options, noise: Noise) -> dict[str, Any]:
             kernel=name,
             drift=options.drift,
             noise=settings[noise.kind],
+            inference="fast" if options.fast else "bayes",
             transductive=options.transductive,
             **run,
         )
         for name in kernels
     }
-    return models | {f"{name} GP": PEERS[name](**run) for name in options.peers}
+    models |= {f"{name} GP": PEERS[name](**run) for name in options.peers}
+    return models | {name: _baseline(name, run["period"], options.metric) for name in options.baselines}
+
+
+def _baseline(name: str, period: float | str, metric: str) -> Any:
+    """Only the neighbors ask for distances."""
+    return BASELINES[name](period=period, **({"metric": metric} if name == "neighbors" else {}))
+
+
+def _check_once(option: str, given: Sequence[str]) -> None:
+    doubled = [name for name in given if given.count(name) > 1]
+    if doubled:
+        raise InputError(f"{option} {doubled[0]!r} was given more than once: give each once.")
+
+
+def _check_names(option: str, given: Sequence[str], choices: Mapping[str, Any]) -> None:
+    _check_once(option, given)
+    unknown = [name for name in given if name not in choices]
+    if unknown:
+        raise InputError(
+            f"{option} is {unknown[0]!r}: did you mean {nearest(unknown[0], choices)!r}? The choices are "
+            f"{', '.join(map(repr, choices))}."
+        )
 
 
 def _check_out(out: Path | None, overwrite: bool) -> None:

@@ -5,6 +5,7 @@
     request.json      what was asked for           model.nc          what was learned
     data.csv          the rows that were used      predictions.csv   the table of results
     places.csv        the rows to predict          posterior.nc      the predictions, for Python
+    unfilled.csv      the table with its gaps      filled.csv        the same, filled
     checkpoint/       draws and states so far      report.html       the page to read
                                                    result.json       the verdict, written last
 """
@@ -27,8 +28,10 @@ _FILES = (
     "request.json",
     "data.csv",
     "places.csv",
+    "unfilled.csv",
     "model.nc",
     "predictions.csv",
+    "filled.csv",
     "posterior.nc",
     "report.html",
     "result.json",
@@ -50,8 +53,9 @@ class RunFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.request, self.data, self.places, self.model = (path / name for name in _FILES[:4])
-        self.predictions, self.posterior, self.report, self.result = (path / name for name in _FILES[4:])
+        self.request, self.data, self.places, self.unfilled = (path / name for name in _FILES[:4])
+        self.model, self.predictions, self.filled = (path / name for name in _FILES[4:7])
+        self.posterior, self.report, self.result = (path / name for name in _FILES[7:])
         self.checkpoint = path / _CHECKPOINT
         self._lock = DirectoryLock(path)
         self._claimed = False

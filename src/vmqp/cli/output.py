@@ -70,10 +70,11 @@ class Terminal:
                 print(" ".join([*outcome.verdict, advice]), file=sys.stderr, flush=True)
             return
         console = Console(highlight=False, soft_wrap=True)
-        good = outcome.trusted
+        fast = outcome.inference == "fast"
+        good = "A fast fit, for a first look." if fast else "These draws can be trusted."
         console.print()
         console.print(
-            Text("These draws can be trusted." if good else "Do not trust these numbers yet.", style="bold"),
+            Text(good if outcome.trusted else "Do not trust these numbers yet.", style="bold"),
             Text(" ".join([*outcome.verdict, advice]).strip()),
         )
         if outcome.parameters:
@@ -83,7 +84,7 @@ class Terminal:
                 console.print(Text(f"  {name}: {row['meaning']}", style="dim"))
         if outcome.scores is not None:
             console.print()
-            console.print(_scores(outcome.scores, outcome.rows["predicted"]))
+            console.print(_scores(outcome.scores, outcome.rows.get("scored", outcome.rows["predicted"])))
         console.print()
         for name, path in outcome.files.items():
             console.print(Text(f"{name:<12} {path}"))
@@ -116,7 +117,7 @@ def _parameters(parameters: Mapping[str, Mapping[str, Any]]) -> Table:
 
 
 def _scores(scores: Mapping[str, float | None], count: int) -> Table:
-    title = f"Predictions of {count} angles that the model has not seen"
+    title = f"Predictions of {count} angles whose truth is known"
     table = Table("score", box=None, pad_edge=False, title=title, title_justify="left")
     table.add_column("value", justify="right")
     table.add_column("")

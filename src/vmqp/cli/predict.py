@@ -6,12 +6,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from vmqp.cli.checks import check_choices, check_counts, read_noise
+from vmqp.cli.checks import check_choices, check_counts, check_fast, read_noise
 from vmqp.cli.folder import RunFolder
 from vmqp.cli.options import at_least, number_or_name, read_columns, read_engine, read_seconds
-from vmqp.cli.places import Places, check_names, choose_places, is_number
+from vmqp.cli.places import FILLED, Places, Truth, Where, check_names, choose_places, is_number
 from vmqp.cli.request import Learning, Predicting, Request
 from vmqp.cli.sheet import Sheet
 from vmqp.cli.work import MOST_DRAWS, Work, affordable_draws, read_model
@@ -25,17 +27,17 @@ from vmqp.tables import (
     Chosen,
     Table,
     choose,
+    complete_rows,
     digest,
     place_in_file,
     read_angles,
     read_file,
     read_inputs,
     read_new_inputs,
+    read_period,
 )
 
-__all__ = ["ModelOptions", "Where", "is_model", "prepare", "prepare_from_model"]
-
-_OBSERVED = "observed"
+__all__ = ["ModelOptions", "is_model", "prepare", "prepare_from_model"]
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,7 @@ class ModelOptions:
     drift: str | None
     noise: str
     kernel: str | None
+    fast: bool
     precision: str
     neighbors: int
     transductive: bool
@@ -62,16 +65,13 @@ class ModelOptions:
     engine: str
 
 
-@dataclass(frozen=True)
-class Where:
-    """The options that say what is predicted, as they were given."""
+@dataclass(frozen=True, eq=False)
+class _Gaps:
+    """The rows of a table that are filled: their inputs are complete, and their angle is blank."""
 
-    at: str | None
-    grid: str | None
-    holdout: str | None
-    parameter_draws: int | None
-    title: str | None
-    compass: bool
+    rows: NDArray[np.intp]
+    frame: pd.DataFrame
+    note: str
 
 
 def is_model(file: str) -> bool:
@@ -92,15 +92,21 @@ def prepare(options: ModelOptions, where: Where | None, out: str, command: list[
     check_choices(options.metric, options.drift, options.precision)
     at_least(options.neighbors, 1, "--neighbors", "it is a number of locations")
     _check_parameter_draws(where, transductive=options.transductive)
+    check_fast(options.fast, options.transductive)
     time_limit = None if options.time_limit is None else read_seconds(options.time_limit)
     engine = read_engine(options.engine)
     angle, inputs = _columns(options)
+    if where is not None:
+        where.check_one(table=True)
     frame = read_file(options.file)
     noise = read_noise(options.noise, frame)
     columns = [*inputs, noise.column] if noise.column and noise.column not in inputs else inputs
     chosen = choose(frame, angle, columns, path=options.file)
     check_names(inputs)
-    places = None if where is None else _places(options, where, frame, chosen, angle, inputs, columns)
+    gaps = None
+    if where is not None and where.fill:
+        gaps = _gaps(frame, angle, inputs, noise.column, options.file)
+    places = None if where is None else _places(options, where, frame, chosen, angle, inputs, columns, gaps)
     learned = slice(None) if places is None else places.learned
     data = chosen.inputs.iloc[learned].reset_index(drop=True)
     data[angle] = chosen.angles[learned]
@@ -113,6 +119,7 @@ def prepare(options: ModelOptions, where: Where | None, out: str, command: list[
         metric=options.metric,
         drift=options.drift,
         kernel=options.kernel,
+        inference="fast" if options.fast else "bayes",
         precision=options.precision,
         neighbors=options.neighbors,
         noise=noise,
@@ -129,28 +136,46 @@ def prepare(options: ModelOptions, where: Where | None, out: str, command: list[
     )
     kinds = {name: "number" if is_number(data[name]) else "text" for name in inputs}
     given = {"file": options.file, "rows": len(frame), "digest": digest(frame)}
-    work = _work(out, command, kinds, {"data": given}, places, where, noise.column, sheet, learning)
-    work.request.notes[:0] = chosen.dropped
+    unfilled = None if gaps is None else _unfilled(frame, gaps)
+    work = _work(out, command, kinds, {"data": given}, places, where, noise.column, sheet, learning, unfilled)
+    # Rows without an angle, of which the first sentence tells, are filled and not dropped.
+    work.request.notes[:0] = chosen.dropped if gaps is None else (*chosen.dropped[1:], gaps.note)
     _check_sources(work.folder, {"the table": options.file, "--at": None if where is None else where.at})
     _check_data(work, _Lines(options, where, chosen, places, len(frame)))
     return work
 
 
-def prepare_from_model(file: str, where: Where, out: str, command: list[str]) -> Work:
-    """The same for predictions from a model that was learned before."""
+def prepare_from_model(file: str, angle: str | None, where: Where, out: str, command: list[str]) -> Work:
+    """The same for predictions from a model that was learned before; `angle` is the column of true angles, if given."""
     _check_parameter_draws(where, transductive=False)
     if where.holdout is not None:
         raise InputError(
             f"--holdout was given with the model {file}, but which rows are held out is decided before learning: give "
             "the table, as in vmqp predict stations.csv --holdout 0.2."
         )
-    path, column = _model_file(Path(file))
+    if where.fill:
+        raise InputError(
+            f"--fill was given with the model {file}, but the gaps are those of the table that is learned from: give "
+            "the table, as in vmqp predict stations.csv --fill, or the rows without an angle with --at."
+        )
+    where.check_one(table=False)
+    if angle is not None and where.at is None:
+        raise InputError(
+            f"--angle was given with the model {file}, where it names the true angles in the file of --at: leave it "
+            "out, or give the table in place of the model."
+        )
+    path, column, learned = _model_file(Path(file))
     model = read_model(path)
     table = model.data_.table
     names = column_labels(table.names, table.values.shape[1])
     check_names(names)
     observed = _as_frame(table, names)
-    places = choose_places(observed, names, at=where.at, grid=where.grid)
+    if angle in names:
+        raise InputError(f"--angle is {angle!r}, which is an input of the model {file}: name another column.")
+    truth = None
+    if angle is not None or learned is not None:
+        truth = Truth(angle or str(learned), model.data_.range.period, needed=angle is not None)
+    places = choose_places(where, observed, names, truth=truth)
     kinds = {name: "number" if is_number(observed[name]) else "text" for name in names}
     source = {"model": {"file": str(path)}}
     work = _work(out, command, kinds, source, places, where, column, model=path)
@@ -192,29 +217,65 @@ def _places(
     angle: str,
     inputs: list[str],
     columns: list[str],
+    gaps: _Gaps | None,
 ) -> Places:
     # All columns of the rows that are used, so that held-out stations keep their names.
     used = frame.iloc[chosen.kept].reset_index(drop=True)
     used[columns] = chosen.inputs[columns]
     return choose_places(
+        where,
         used.drop(columns=angle),
         inputs,
-        list(chosen.angles),
-        at=where.at,
-        grid=where.grid,
-        holdout=where.holdout,
+        truth=Truth(angle, read_period(number_or_name(options.period))[0]),
+        angles=list(chosen.angles),
+        gaps=None if gaps is None else gaps.frame,
         seed=options.seed,
     )
 
 
-def _model_file(given: Path) -> tuple[Path, str | None]:
-    """The file of a model, and the column of its noise, if its directory tells of one."""
+def _gaps(frame: pd.DataFrame, angle: str, inputs: list[str], noise: str | None, path: str) -> _Gaps:
+    """The rows to fill, with all columns but that of the angle."""
+    for name in FILLED:
+        if name in frame.columns:
+            raise InputError(
+                f"{path} has a column {name!r}, which the filled table adds: rename it in the file."
+            )
+    blank = np.setdiff1d(np.arange(len(frame)), complete_rows(frame, [angle], path=path).kept)
+    if not len(blank):
+        raise InputError(
+            f"--fill was given, but no {angle!r} is blank in {path}: give --at, --grid or --holdout to say what is "
+            "predicted."
+        )
+    complete = complete_rows(frame, inputs, path=path)
+    rows, taken, _ = np.intersect1d(complete.kept, blank, return_indices=True)
+    if not len(rows):
+        raise InputError(
+            f"--fill was given, but of the {len(blank)} rows of {path} without {angle!r} none has all of "
+            f"{', '.join(inputs)}: give the missing inputs, or other --inputs."
+        )
+    found = frame.iloc[rows].reset_index(drop=True).drop(columns=angle)
+    found[inputs] = complete.frame[inputs].iloc[taken].reset_index(drop=True)
+    if noise is not None and found[noise].isna().any():
+        found = found.drop(columns=noise)
+    left = len(blank) - len(rows)
+    more = f"; in {left} more an input is blank, so that it stays blank" if left else ""
+    return _Gaps(rows, found, f"{angle!r} is filled in {len(rows)} of {len(frame)} rows{more}.")
+
+
+def _unfilled(frame: pd.DataFrame, gaps: _Gaps) -> Sheet:
+    filled = np.full(len(frame), "false", dtype=object)
+    filled[gaps.rows] = "true"
+    return Sheet.of(frame.assign(filled=filled))
+
+
+def _model_file(given: Path) -> tuple[Path, str | None, str | None]:
+    """The file of a model, and the columns of its noise and of its angles, if its directory tells of them."""
     if not given.is_dir():
-        return given, None
+        return given, None, None
     folder = RunFolder(given)
     if not folder.request.exists():
         if folder.model.exists():
-            return folder.model, None
+            return folder.model, None, None
         raise InputError(
             f"{given} has no model.nc: give a directory that vmqp fit made, a model.nc, or a table."
         )
@@ -226,9 +287,10 @@ def _model_file(given: Path) -> tuple[Path, str | None]:
         )
     if not folder.model.exists():
         raise InputError(f"{given} has no model.nc yet: vmqp resume {given} goes on with learning.")
-    if request.predicting is not None and request.learning is None:
-        return folder.model, request.predicting.noise
-    return folder.model, None if request.learning is None else request.learning.noise.column
+    if request.learning is not None:
+        return folder.model, request.learning.noise.column, request.learning.angle
+    told = request.predicting
+    return folder.model, None if told is None else told.noise, None if told is None else told.observed
 
 
 def _as_frame(table: Table, names: list[str]) -> pd.DataFrame:
@@ -251,6 +313,7 @@ def _work(
     noise: str | None,
     data: Sheet | None = None,
     learning: Learning | None = None,
+    unfilled: Sheet | None = None,
     model: Path | None = None,
 ) -> Work:
     """Put a run together."""
@@ -260,13 +323,14 @@ def _work(
         sheet = Sheet.of(places.frame)
         predicting = Predicting(
             task=places.task,
-            observed=_OBSERVED if places.task == "holdout" else None,
+            observed=places.observed,
             noise=noise if noise in places.frame.columns else None,
             label=_label(places, kinds),
             parameter_draws=where.parameter_draws,
             title=where.title,
             compass=where.compass,
             places=sheet.digest(),
+            unfilled=None if unfilled is None else unfilled.digest(),
         )
         notes = _notes(places, noise, 0 if data is None else len(data))
         source |= {"places": places.source} if places.source else {}
@@ -280,7 +344,7 @@ def _work(
         command=command,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
     )
-    return Work(folder, request, data, sheet, model)
+    return Work(folder, request, data, sheet, model, unfilled)
 
 
 @dataclass(frozen=True, eq=False)
@@ -301,7 +365,14 @@ class _Lines:
             return place_in_file(self.options.file, int(self.chosen.kept[learned]), self.rows)
         if self.where.at is not None:
             return f"row {int(number) + 1} of the locations in {Path(self.where.at).name}"
-        return f"row {int(number) + 1} of {'the grid' if self.where.grid else 'the held-out locations'}"
+        which = (
+            "the grid"
+            if self.where.grid
+            else "those to fill"
+            if self.where.fill
+            else "the held-out locations"
+        )
+        return f"row {int(number) + 1} of {which}"
 
 
 def _label(places: Places, inputs: Mapping[str, str]) -> str | None:
@@ -309,7 +380,7 @@ def _label(places: Places, inputs: Mapping[str, str]) -> str | None:
     for name in places.frame.columns:
         column = places.frame[name]
         is_text = pd.api.types.is_string_dtype(column.dtype) or column.dtype == object
-        if name not in inputs and is_text and column.notna().all() and column.is_unique:
+        if name not in (*inputs, places.observed) and is_text and column.notna().all() and column.is_unique:
             return str(name)
     return None
 
@@ -323,7 +394,7 @@ def _notes(places: Places, noise: str | None, n: int) -> list[str]:
         )
     if noise is not None and noise not in places.frame.columns:
         notes.append(
-            f"The locations have no column {noise!r}, so predictions are of the process without noise."
+            f"The noise {noise!r} of the locations is not known, so predictions are of the process without noise."
         )
     return notes
 

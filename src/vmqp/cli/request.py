@@ -5,7 +5,7 @@ both. It is read field by field: a file that is damaged, foreign or of another f
 """
 
 import json
-from dataclasses import asdict, dataclass, fields, is_dataclass
+from dataclasses import MISSING, asdict, dataclass, fields, is_dataclass
 from types import NoneType, UnionType
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
@@ -14,7 +14,7 @@ from vmqp.errors import InputError
 
 __all__ = ["FORMAT", "Learning", "Noise", "Predicting", "Request"]
 
-FORMAT = 2
+FORMAT = 3
 _PROGRAM = "vmqp"
 # What may differ between two requests of the same result.
 _ASIDE = {"command", "created", "version", "source", "engine", "time_limit", "title", "compass"}
@@ -48,8 +48,8 @@ class Learning:
         The column of the angles.
     period
         As given: a number, or the name of a unit.
-    metric, drift, kernel, precision, neighbors, noise, transductive, warmup, draws, chains, seed, target_ess,
-    time_limit, engine
+    metric, drift, kernel, inference, precision, neighbors, noise, transductive, warmup, draws, chains, seed,
+    target_ess, time_limit, engine
         Of the regression; the draws are a maximum.
     data
         SHA-256 of ``data.csv``.
@@ -62,6 +62,7 @@ class Learning:
     metric: str
     drift: str | None
     kernel: str | None
+    inference: str
     precision: str
     neighbors: int
     noise: Noise
@@ -84,9 +85,9 @@ class Predicting:
     Parameters
     ----------
     task
-        "at", "grid" or "holdout".
+        "at", "grid", "holdout" or "fill".
     observed
-        The column with the true angles, where they are known.
+        The column with the true angles, where they are known; a cell that is no number is not known.
     noise
         The column with the known noise of each observation, if there is one.
     label
@@ -97,6 +98,8 @@ class Predicting:
         Of the report.
     places
         SHA-256 of ``places.csv``.
+    unfilled
+        SHA-256 of ``unfilled.csv``, where the gaps of a table are filled.
     """
 
     task: str
@@ -107,6 +110,7 @@ class Predicting:
     title: str | None
     compass: bool
     places: str
+    unfilled: str | None = None
 
 
 @dataclass(frozen=True)
@@ -179,6 +183,8 @@ def _read(kind: type[_Part], own: dict[str, Any], name: str) -> _Part:
     """Make a part of a request from what JSON holds of it."""
     hints, found = get_type_hints(kind), {}
     for field in fields(kind):  # type: ignore[arg-type]  # it is a dataclass
+        if field.name not in own and field.default is not MISSING:  # of a version that did not know it
+            continue
         value, hint = own.get(field.name), hints[field.name]
         if field.name not in own or not _fits(value, hint) or not _makes_sense(field.name, value):
             raise InputError(f"{name} is damaged: its {field.name!r} is {value!r}; restore it.")

@@ -7,12 +7,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+
 from vmqp._version import __version__
 from vmqp.circle import FloatArray
 from vmqp.cli.sheet import Numbers, Sheet
 from vmqp.cli.work import Work
 from vmqp.errors import InputError
 from vmqp.posterior import Posterior
+from vmqp.posterior.diagnostics import CHOICE
+from vmqp.posterior.predictive import INFERENCE
 from vmqp.regression.base import PosteriorRegressor
 from vmqp.report import Call, report
 
@@ -28,6 +32,7 @@ class Outcome:
 
     trusted: bool
     verdict: list[str]
+    inference: str
     stopped: str
     chains: int
     draws: int
@@ -38,6 +43,7 @@ class Outcome:
     rows: dict[str, int]
     notes: list[str]
     model: dict[str, str]
+    kernel_choice: list[dict[str, Any]]
     files: dict[str, str]
     seconds: float
     seconds_predicting: float
@@ -69,7 +75,9 @@ def summarise(work: Work, found: Posterior | PosteriorRegressor, seconds: float 
     attributes: Mapping[Any, Any]
     if isinstance(found, Posterior):
         attributes, target, n = found.attributes, found.target_ess, len(found.y)
-        scores, predicted = _scores(found, work.truth()), {"predicted": len(found.X_new)}
+        truth, predicted = work.truth(), {"predicted": len(found.X_new)}
+        scores = None if truth is None else _scores(found, truth)
+        predicted |= {} if truth is None else {"scored": int((~np.isnan(truth)).sum())}
     else:
         learned = found._model
         attributes, target, n = learned.tree.attrs, learned.facts.target_ess, len(found.data_.radians)
@@ -79,6 +87,7 @@ def summarise(work: Work, found: Posterior | PosteriorRegressor, seconds: float 
     return Outcome(
         trusted=verdict.trusted,
         verdict=list(verdict.sentences),
+        inference=str(attributes.get(INFERENCE, "bayes")),
         stopped=str(attributes["stopped"]),
         chains=int(chains),
         draws=int(draws),
@@ -89,6 +98,7 @@ def summarise(work: Work, found: Posterior | PosteriorRegressor, seconds: float 
         rows={**read, "used": n, **predicted},
         notes=list(work.request.notes),
         model={name: str(attributes[name]) for name in ("kernel", "drift", "noise") if name in attributes},
+        kernel_choice=json.loads(attributes.get(CHOICE, "[]")),
         files={name: str(path) for name, path in work.outputs.items()},
         seconds=round(float(attributes.get("sampling_time", 0.0)), 3),
         seconds_predicting=round(seconds, 3),
@@ -111,6 +121,9 @@ def write_outputs(work: Work, posterior: Posterior, names: Iterable[str]) -> Non
     for name in names:
         if name == "predictions":
             folder.write(folder.predictions, _predictions(work, posterior, work.places).pieces())
+        elif name == "filled":
+            assert work.unfilled is not None
+            folder.write(folder.filled, _filled(work.unfilled, work.learning.angle, posterior).pieces())
         elif name == "posterior":
             posterior.save(folder.posterior)
         elif name == "report":
@@ -138,22 +151,36 @@ def _predictions(work: Work, posterior: Posterior, places: Sheet) -> Sheet:
         "width": posterior.width(PROBABILITY),
     }
     written: dict[str, Any] = {name: Numbers(values, _DIGITS) for name, values in columns.items()}
-    truth, observed = work.truth(), work.predicting.observed
-    if truth is not None and observed is not None:
-        written[observed] = places.columns[observed]
+    truth, told = work.truth(), work.predicting
+    if truth is not None and told.observed is not None:
+        if told.task == "holdout":  # of a file it stays where it is
+            written[told.observed] = places.columns[told.observed]
         written["crps"] = Numbers(posterior.crps(truth), _DIGITS)
         written["crps_arc"] = Numbers(posterior.crps(truth, distance="arc"), _DIGITS)
         written["log_score"] = Numbers(posterior.log_score(truth), _DIGITS)
     return places.with_columns(written)
 
 
-def _scores(posterior: Posterior, truth: FloatArray | None) -> dict[str, float | None] | None:
-    if truth is None:
-        return None
+def _filled(unfilled: Sheet, angle: str, posterior: Posterior) -> Sheet:
+    """The whole table with the predicted means in its gaps, and the arcs of those rows behind."""
+    rows = [row for row, cell in enumerate(unfilled.columns["filled"]) if cell == "true"]
+    means = list(Numbers(posterior.mean, _DIGITS))
+    columns = {angle: list(unfilled.columns[angle]), "filled": list(unfilled.columns["filled"])}
+    for row, mean in zip(rows, means, strict=True):
+        columns[angle][row] = mean
+        columns["filled"][row] = "true" if mean else "false"  # a distribution all round has no mean
+    for name, ends in zip(("lower", "upper"), posterior.interval(PROBABILITY).T, strict=True):
+        whole = np.full(len(unfilled), np.nan)
+        whole[rows] = ends
+        columns[name] = list(Numbers(whole, _DIGITS))
+    return Sheet({**unfilled.columns, **columns})
+
+
+def _scores(posterior: Posterior, truth: FloatArray) -> dict[str, float | None]:
     return {
-        "crps": _finite(posterior.crps(truth).mean()),
-        "crps_arc": _finite(posterior.crps(truth, distance="arc").mean()),
-        "log_score": _finite(posterior.log_score(truth).mean()),
+        "crps": _finite(np.nanmean(posterior.crps(truth))),
+        "crps_arc": _finite(np.nanmean(posterior.crps(truth, distance="arc"))),
+        "log_score": _finite(np.nanmean(posterior.log_score(truth))),
         "coverage_50": _finite(posterior.coverage(truth, 0.5)),
         "coverage_90": _finite(posterior.coverage(truth, 0.9)),
     }

@@ -24,6 +24,7 @@ import pandas as pd
 
 from vmqp.circle import FloatArray
 from vmqp.errors import InputError
+from vmqp.tables.cells import as_number
 
 __all__ = ["Numbers", "Sheet"]
 
@@ -123,6 +124,18 @@ class Sheet:
         if isinstance(cells, Numbers):
             return cells.values
         return np.array([float(cell) if cell else np.nan for cell in cells], dtype=np.float64)
+
+    def known(self, column: str) -> FloatArray:
+        """The finite numbers of any column; nan for all other cells.
+
+        >>> Sheet({"dir": ["350", "", "calm"]}).known("dir").tolist()
+        [350.0, nan, nan]
+        """
+        cells = self.columns[column]
+        if isinstance(cells, Numbers):
+            return np.where(np.isfinite(cells.values), cells.values, np.nan)
+        found = [as_number(cell) for cell in cells]
+        return np.array([np.nan if number is None else number for number in found], dtype=np.float64)
 
     def frame(self, kinds: Mapping[str, str]) -> pd.DataFrame:
         """The columns named in `kinds`, each as "number" or as the "text" of categories."""

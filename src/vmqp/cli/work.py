@@ -60,6 +60,8 @@ class Work:
     places: Sheet | None
     source: Path | None = None
     """The file of a model that was learned elsewhere; once the run has begun, its copy is in the directory."""
+    unfilled: Sheet | None = None
+    """The whole table, where its gaps are filled; "true" in its column ``filled`` for the rows that are predicted."""
 
     @property
     def learning(self) -> Learning:
@@ -90,8 +92,10 @@ class Work:
         if self.keeps_model:
             found["model"] = folder.model
         if self.places is not None:
-            found |= {"predictions": folder.predictions, "posterior": folder.posterior}
-            found["report"] = folder.report
+            found["predictions"] = folder.predictions
+            if self.unfilled is not None:
+                found["filled"] = folder.filled
+            found |= {"posterior": folder.posterior, "report": folder.report}
         return found
 
     @property
@@ -111,10 +115,10 @@ class Work:
         return self.places.frame(self.request.inputs)
 
     def truth(self) -> FloatArray | None:
-        """The true angles at the locations, where they are known."""
+        """The true angles at the locations, nan where they are not known; None where none is."""
         if self.places is None or self.predicting.observed is None:
             return None
-        return self.places.numbers(self.predicting.observed)
+        return self.places.known(self.predicting.observed)
 
     def settings(self) -> dict[str, Any]:
         """Options of a model that belong to these locations alone."""
@@ -143,6 +147,7 @@ class Work:
         return CircularRegressor(
             period=asked.period,
             kernel=asked.kernel,
+            inference=asked.inference,
             metric=asked.metric,
             precision=asked.precision,
             neighbors=asked.neighbors,
@@ -189,6 +194,8 @@ class Work:
             folder.write(folder.data, self.data.pieces())
         if self.places is not None:
             folder.write(folder.places, self.places.pieces())
+        if self.unfilled is not None:
+            folder.write(folder.unfilled, self.unfilled.pieces())
         folder.write(folder.request, [self.request.to_text().encode()])
 
 
@@ -205,10 +212,14 @@ def load_work(path: Path) -> Work:
     folder = RunFolder(path)
     request = folder.read_request()
     data = None if request.learning is None else _sheet(folder, folder.data, request.learning.data)
-    places = None if request.predicting is None else _sheet(folder, folder.places, request.predicting.places)
+    told = request.predicting
+    places = None if told is None else _sheet(folder, folder.places, told.places)
+    unfilled = None
+    if told is not None and told.unfilled is not None:
+        unfilled = _sheet(folder, folder.unfilled, told.unfilled)
     if request.model is not None and folder.digest(folder.model) != request.model:
         raise _changed(folder.model)
-    work = Work(folder, request, data, places)
+    work = Work(folder, request, data, places, unfilled=unfilled)
     _check_columns(work)
     return work
 

@@ -10,18 +10,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from sklearn.exceptions import ConvergenceWarning as BoundWarning
 
+from vmqp import arcs, scores
 from vmqp.checks import check_count
 from vmqp.comparison.board import Board
 from vmqp.comparison.checkpoint import DoneFits
 from vmqp.comparison.digests import RUNNING, digest_of_data, digest_of_fit
 from vmqp.comparison.result import Comparison
-from vmqp.comparison.splits import Rows, length, make_splits, read_splits, take
+from vmqp.comparison.splits import Rows, length, make_splits, read_splits
 from vmqp.errors import ConvergenceWarning, InputError, InterruptedWarning, VmqpError
 from vmqp.run.cluster import check_dask, is_dask
 from vmqp.run.interrupts import Interrupts
 from vmqp.run.machine import cores
 from vmqp.run.pools import Pool
+from vmqp.tables import take_rows
 
 __all__ = ["compare"]
 
@@ -61,7 +64,8 @@ def compare(
     **Parameters**
 
     models
-        Name to model: `vmqp.CircularRegressor`, or anything with its ``fit`` and ``posterior``. They stay as they are.
+        Name to model: `vmqp.CircularRegressor`, anything with its ``fit`` and ``posterior``, or a baseline of
+        `vmqp.peers`. They stay as they are. A baseline has neither R-hat nor ESS, and is always trusted.
     X, y
         Observed places and angles, as for `vmqp.regress`.
     folds
@@ -115,7 +119,8 @@ def compare(
         Pool(executor, cores()) as pool,
         Interrupts() as interrupts,
     ):
-        for category in (ConvergenceWarning, InterruptedWarning):  # the table counts what they say
+        # The table counts what ours say; a baseline whose parameter is at its bound has an answer.
+        for category in (ConvergenceWarning, InterruptedWarning, BoundWarning):
             warnings.simplefilter("ignore", category)
         fits, failures = _run(jobs, X, y, kept, pool, at_once, interrupts, board)
     done = [fit for fit in fits if fit["model"] not in failures]
@@ -201,15 +206,20 @@ def _run(
 
 def _fit(job: _Job, X: Any, y: Any, pool: Pool) -> dict[str, Any] | None:
     began = time.monotonic()
-    fitted = _fresh(job.model, pool).fit(take(X, job.learned), take(y, job.learned))
-    posterior = fitted.posterior(take(X, job.held))
+    fitted = _fresh(job.model, pool).fit(take_rows(X, job.learned), take_rows(y, job.learned))
+    scored = _of_posterior if hasattr(fitted, "posterior") else _of_baseline
+    found = scored(fitted, take_rows(X, job.held), take_rows(y, job.held))
+    if found is None:
+        return None
+    return {"model": job.name, "fold": job.fold, **found, "seconds": time.monotonic() - began}
+
+
+def _of_posterior(fitted: Any, X: Any, truth: Any) -> dict[str, Any] | None:
+    posterior = fitted.posterior(X)
     if posterior.stopped == "interrupted":
         return None
-    truth = take(y, job.held)
     diagnostics = posterior.diagnostics()
     return {
-        "model": job.name,
-        "fold": job.fold,
         "crps": float(np.mean(posterior.crps(truth))),
         "crps_arc": float(np.mean(posterior.crps(truth, distance="arc"))),
         "log_score": _log_score(posterior, truth),
@@ -218,14 +228,29 @@ def _fit(job: _Job, X: Any, y: Any, pool: Pool) -> dict[str, Any] | None:
         "rhat": float(diagnostics["rhat"].max()),
         "ess": float(diagnostics["ess"].min()),
         "trusted": bool(posterior.verdict().trusted),
-        "seconds": time.monotonic() - began,
     }
 
 
-def _log_score(posterior: Any, truth: Any) -> float:
-    """The mean log score, or nan where the posterior has no density."""
+def _of_baseline(fitted: Any, X: Any, truth: Any) -> dict[str, Any]:
+    """The same of a model without chains; its arcs are those of draws."""
+    period = fitted.range_.period
+    lower, upper = arcs.shortest_arc(fitted.draws(X), _PROBABILITY, axis=0, period=period).T
+    return {
+        "crps": float(np.mean(fitted.crps(X, truth))),
+        "crps_arc": float(np.mean(fitted.crps(X, truth, distance="arc"))),
+        "log_score": _log_score(fitted, X, truth),
+        "coverage": float(np.mean(scores.covered(lower, upper, np.ravel(truth), period))),
+        "width": float(np.mean(arcs.arc_width(lower, upper, period))),
+        "rhat": math.nan,
+        "ess": math.nan,
+        "trusted": True,
+    }
+
+
+def _log_score(predicted: Any, *given: Any) -> float:
+    """The mean log score, or nan where the predictions have no density."""
     try:
-        return float(np.mean(posterior.log_score(truth)))
+        return float(np.mean(predicted.log_score(*given)))
     except InputError:  # the truth itself is fine: the other scores have taken it
         return math.nan
 
@@ -241,15 +266,16 @@ def _check_models(models: Any) -> None:
     if not isinstance(models, Mapping) or not models:
         raise InputError(f"models is {models!r}: give a dictionary of name and model, at least one.")
     for name, model in models.items():
-        missing = [part for part in ("fit", "posterior", "get_params") if not hasattr(model, part)]
-        if isinstance(name, str) and missing == ["posterior"] and not isinstance(model, type):
-            raise InputError(
-                f"{name!r} is {model!r}, which has no posterior to compare: score it by hand, with its own crps."
-            )
-        if not isinstance(name, str) or missing or isinstance(model, type):
+        usable = all(hasattr(model, part) for part in ("fit", "get_params")) and not isinstance(model, type)
+        if not isinstance(name, str) or not usable:
             raise InputError(
                 f"models has {name!r}: {model!r}, but a name and a model are needed: give text and an object such as "
                 "CircularRegressor(kernel=...)."
+            )
+        if not hasattr(model, "posterior") and not (hasattr(model, "crps") and hasattr(model, "draws")):
+            raise InputError(
+                f"{name!r} is {model!r}, which has no predictions to score: give a CircularRegressor, or a model of "
+                "vmqp.peers."
             )
 
 
@@ -267,5 +293,6 @@ def _at_once(models: Mapping[str, Any], given: int | None, ours: bool) -> int:
         return check_count(given, "fits_at_once", 1, "fits")
     if not ours:
         return _ELSEWHERE
-    chains = min(int(model.get_params(deep=False).get("chains", 1)) for model in models.values())
+    options = [model.get_params(deep=False) for model in models.values()]
+    chains = min((int(own["chains"]) for own in options if "chains" in own), default=1)  # a baseline has none
     return math.ceil(cores() / max(chains, 1)) + 1

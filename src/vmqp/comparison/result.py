@@ -33,7 +33,7 @@ class Comparison:
 
     Columns are model, fold, the mean scores (crps, with the distance 1 − cos; crps_arc, with the arc length in the
     user's unit; log_score, nan for a model without a density), coverage and mean width of the 90 % arcs, the largest
-    rhat and the smallest ess of its parameters and angles, trusted, seconds.
+    rhat and the smallest ess of its parameters and angles (nan for a baseline), trusted, seconds.
     """
     failures: dict[str, str]
     """Models that could not be fitted, and why; they are not in the table."""

@@ -1,15 +1,14 @@
-"""Splits of data, random or given, and the rows of what data come as: arrays, lists, frames of pandas or polars."""
+"""Splits of data, random or given."""
 
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from vmqp.checks import check_count
 from vmqp.errors import InputError
 
-__all__ = ["Rows", "length", "make_splits", "read_splits", "split", "take"]
+__all__ = ["Rows", "length", "make_splits", "read_splits", "split"]
 
 Rows = NDArray[np.intp]
 
@@ -90,14 +89,6 @@ def _read_rows(given: Any, where: str, rows: int, least: int) -> Rows:
     if values.size < numbers.size:
         raise InputError(f"{where}: row {values[counts > 1][0]} comes more than once: give each row once.")
     return numbers.astype(np.intp)
-
-
-def take(data: Any, rows: Rows) -> Any:
-    """Some rows of an array, a list, or a frame of pandas or polars."""
-    native = nw.from_native(data, allow_series=True, pass_through=True)
-    if isinstance(native, nw.DataFrame | nw.Series):
-        return native[rows.tolist()].to_native()
-    return [data[row] for row in rows] if isinstance(data, list | tuple) else np.asarray(data)[rows]
 
 
 def length(data: Any) -> int:

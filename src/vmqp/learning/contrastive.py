@@ -20,7 +20,6 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from threadpoolctl import threadpool_limits
 
 from vmqp import model
 from vmqp.checks import check_count
@@ -34,6 +33,7 @@ from vmqp.learning.objective import (
     precision_and_field,
 )
 from vmqp.learning.problem import Problem
+from vmqp.linalg.threads import one_blas_thread
 from vmqp.sampling import sample_angles
 
 __all__ = ["Estimate", "draw_gradient", "energy_gradient", "gradient"]
@@ -134,7 +134,7 @@ def draw_gradient(
     seed = check_count(seed, "seed", 0, "a stream of random numbers")
     _coordinates(problem, values, problem.learned)
     first, second = (int(own) for own in np.random.SeedSequence(seed).generate_state(2))
-    with threadpool_limits(1):
+    with one_blas_thread():
         M, field = precision_and_field(problem, values)
         prior = sample_angles(M, field, draws=draws, seed=first)
         posterior = draw_complete(problem, values, draws=draws, seed=second)

@@ -11,7 +11,6 @@ how large the statistic can be. So R has to be renewed too.
 """
 
 import numpy as np
-from scipy.signal import fftconvolve
 
 from vmqp.circle import FloatArray
 from vmqp.learning.point import Point, drift_field, factorised
@@ -40,6 +39,8 @@ def autocorrelation_time(series: FloatArray) -> float:
     >>> 0.8 < autocorrelation_time(1e-200 * noise) < 1.2, autocorrelation_time(np.array([1.0, np.inf]))
     (True, 2.0)
     """
+    from scipy.signal import fftconvolve  # its import takes a second
+
     n = len(series)
     if not np.isfinite(series).all():  # nothing is known of its renewal
         return float(n)

@@ -21,9 +21,10 @@ from vmqp.checks import check_count
 from vmqp.circle import FloatArray
 from vmqp.errors import InputError
 from vmqp.learning.method import Method
+from vmqp.learning.optimum import Maximum
 from vmqp.learning.pointwise import fields_at, log_likelihood
 from vmqp.learning.problem import Problem
-from vmqp.learning.pseudolikelihood import Maximum, maximise
+from vmqp.learning.pseudolikelihood import maximize
 from vmqp.learning.starting import start
 from vmqp.learning.walker import STATISTICS, Walker
 from vmqp.sampling.angle import angles_of
@@ -81,7 +82,7 @@ class Learner:
     @cached_property
     def maximum(self) -> Maximum:
         """The maximum pseudo-likelihood on the observed places, from which chains start."""
-        return maximise(self.problem)
+        return maximize(self.problem)
 
     @cached_property
     def fingerprint(self) -> str:

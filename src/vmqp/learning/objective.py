@@ -27,7 +27,9 @@ from vmqp.errors import InputError
 from vmqp.kernels.bound import Bound
 from vmqp.kernels.embedding import embed
 from vmqp.kernels.inputs import Inputs
+from vmqp.learning.optimum import Maximum, Search, starting_points
 from vmqp.learning.problem import Problem
+from vmqp.linalg.threads import one_blas_thread
 from vmqp.model import direction_weights, unit_vectors
 from vmqp.precision import factorise, try_factorise
 from vmqp.precision.groups import groups_of_near
@@ -37,13 +39,15 @@ from vmqp.sampling import sample_angles
 __all__ = [
     "Complete",
     "Rule",
+    "Ruled",
     "check_angles",
+    "check_problem",
     "complete_angles",
     "covariance_derivatives",
     "draw_complete",
+    "find_maximum",
     "observed_angles",
     "precision_and_field",
-    "starting_points",
 ]
 
 Rule = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
@@ -52,6 +56,9 @@ Rule = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
 # Fourth-order differences are right to about 1e-12. Where K is nearly singular, M G M multiplies their error.
 _STEP = 5e-4
 _GROUP = 50  # places of a group
+_LARGE = 300  # locations beyond which the search begins on a part of them
+_MOST, _SOME = 2000, 800  # locations beyond which some groups of them, so many in all, have to do
+_CLIMBS = 3
 _STENCIL = ((1.0, 8.0 / 12.0), (-1.0, -8.0 / 12.0), (2.0, -1.0 / 12.0), (-2.0, 1.0 / 12.0))
 
 
@@ -220,47 +227,82 @@ def observed_angles(problem: Problem) -> Complete:
     >>> observed_angles(problem).names
     ('variance', 'concentration', 'direction', 'noise')
     """
-    _check_problem(problem)
+    check_problem(problem)
     x = unit_vectors(problem.observed)
     return Complete(problem, problem.X[: problem.n], x.T[:, None, :].copy(), problem.noise is not None)
 
 
 def complete_angles(problem: Problem, angles: npt.ArrayLike) -> Complete:
     """Draws of the angles at all d places, (draws, d); their noise plays no part."""
-    _check_problem(problem)
+    check_problem(problem)
     x = unit_vectors(check_angles(angles, problem.d))
     return Complete(problem, problem.X, np.ascontiguousarray(np.moveaxis(x, -1, 0)), False)
 
 
-def starting_points(complete: Complete) -> list[FloatArray]:
-    """Points to try: typical values, and scales from far below to far above them and the distance of places."""
-    problem, names = complete.problem, complete.names
-    mean = complete.x.mean(axis=(1, 2))
-    typical = np.array(
-        [
-            np.arctan2(mean[1], mean[0])
-            if name == "direction"
-            else float(problem.priors[name].to_unconstrained(problem.priors[name].typical()))
-            for name in names
-        ]
-    )
-    lengths = np.array([name.startswith("lengthscale") for name in names], dtype=np.float64)
-    variances = np.array(
-        [name in (complete.bound.scale_parameters or ()) for name in names], dtype=np.float64
-    )
-    factors = np.log([1.0, 0.1, 0.3, 3.0, 10.0, 0.03, 30.0]) if lengths.any() else np.zeros(1)
-    points = [typical + factor * lengths for factor in factors]
-    some = complete.X[:: max(1, len(complete.X) // 100)]
-    distance = float(np.median(np.linalg.norm(some[:, None] - some, axis=-1)))
-    for factor in (0.1, 0.3, 1.0) if lengths.any() else ():
-        point = typical.copy()
-        for j in np.flatnonzero(lengths):
-            support = problem.priors[names[j]].support
-            if support[0] < factor * distance < support[1]:
-                point[j] = problem.priors[names[j]].to_unconstrained(factor * distance)
-        points.append(point)
-    scales = np.log([1.0, 0.2, 5.0]) if variances.any() else np.zeros(1)
-    return [point + scale * variances for scale in scales for point in points]
+@dataclass(frozen=True, eq=False)
+class Ruled:
+    """The mean of a rule over complete angles, with the log prior if `prior`: what a search climbs."""
+
+    complete: Complete
+    rule: Rule
+    prior: bool
+
+    @property
+    def problem(self) -> Problem:
+        """The model."""
+        return self.complete.problem
+
+    @property
+    def X(self) -> FloatArray:
+        """The locations."""
+        return self.complete.X
+
+    @property
+    def x(self) -> FloatArray:
+        """Unit vectors, (2, draws, r)."""
+        return self.complete.x
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The learned parameters, in the order of t."""
+        return self.complete.names
+
+    def covariance(self, t: FloatArray) -> FloatArray:
+        """The kernel matrix."""
+        return self.complete.covariance(t)
+
+    def value(self, t: FloatArray) -> float:
+        """The value; −inf where K has no usable factor."""
+        value = self.complete.value(self.rule, t)
+        return value + self.complete.log_prior(t)[0] if self.prior else value
+
+    def value_and_gradient(self, t: FloatArray) -> tuple[float, FloatArray] | None:
+        """The value and its gradient; None where K has no usable factor."""
+        found = self.complete.value_and_gradient(self.rule, t)
+        if found is None or not self.prior:
+            return found
+        log_prior, slope = self.complete.log_prior(t)
+        return found[0] + log_prior, found[1] + slope
+
+
+def find_maximum(problem: Problem, rule: Rule, *, angles: npt.ArrayLike | None, prior: bool) -> Maximum:
+    """Maximize a rule from several starts; for many locations, first on some of them."""
+    complete = observed_angles(problem) if angles is None else complete_angles(problem, angles)
+    # Several threads would wait for each other on matrices of this size, and for chains that run beside.
+    with one_blas_thread():
+        if len(complete.X) > _MOST:
+            complete = complete.clustered(_SOME)
+        whole, climbs, rows = Ruled(complete, rule, prior), _CLIMBS, len(complete.X)
+        starts = starting_points(whole)
+        if rows > _LARGE:
+            part = Search(Ruled(complete.thinned(-(-rows // (_LARGE // 2))), rule, prior))
+            part.climb(starts, _CLIMBS)
+            climbs = 1
+            if part.best is not None and np.isfinite(whole.value(part.best)):
+                starts = [part.best]
+        search = Search(whole)
+        search.climb(starts, climbs)
+        return search.maximum(starts[0])
 
 
 def draw_complete(
@@ -317,6 +359,7 @@ def check_angles(angles: npt.ArrayLike, d: int) -> FloatArray:
     return values
 
 
-def _check_problem(problem: Problem) -> None:
+def check_problem(problem: Problem) -> None:
+    """Refuse anything else."""
     if not isinstance(problem, Problem):
         raise InputError(f"problem is a {type(problem).__name__}: give what make_problem returns.")

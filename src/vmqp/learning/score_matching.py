@@ -14,8 +14,9 @@ import numpy.typing as npt
 
 from vmqp import model
 from vmqp.circle import FloatArray
+from vmqp.learning.objective import find_maximum
+from vmqp.learning.optimum import Maximum
 from vmqp.learning.problem import Problem
-from vmqp.learning.pseudolikelihood import Maximum, find_maximum
 
 __all__ = ["minimise", "score"]
 

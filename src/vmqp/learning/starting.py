@@ -7,10 +7,10 @@ from vmqp.circle import FloatArray, wrap
 from vmqp.errors import NotPositiveDefiniteError
 from vmqp.learning.method import Method
 from vmqp.learning.moves import angles_support, fields_support, make_sampler, start_counters
+from vmqp.learning.optimum import Maximum
 from vmqp.learning.point import Point, angles_target, factorised, fields_target, tells_observed_apart
 from vmqp.learning.problem import Problem
 from vmqp.learning.proposals import start_adaptation
-from vmqp.learning.pseudolikelihood import Maximum
 from vmqp.precision import factorise
 from vmqp.sampling.random import seed_streams
 

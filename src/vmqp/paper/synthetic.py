@@ -9,7 +9,6 @@ l² and κ, uniform on ν.
 """
 
 import warnings
-from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -21,7 +20,7 @@ from vmqp.circle import FloatArray
 from vmqp.errors import ConvergenceWarning
 from vmqp.learning import Learner, Method, Problem, make_problem
 from vmqp.learning.objective import precision_and_field
-from vmqp.learning.pseudolikelihood import Maximum
+from vmqp.learning.optimum import Maximum
 from vmqp.paper.frame import Setting
 from vmqp.run import Converged, run_chains
 from vmqp.run.diagnostics import blocks
@@ -115,7 +114,7 @@ class WellConditioned(Learner):
         row = own.exchanged.index("lengthscale")
         while np.linalg.cond(own.bound.covariance(own.kernel_values(own.values(u)))) > _CONDITION:
             u[row] -= 0.1
-        return replace(found, u=u)
+        return found.moved(u)
 
 
 class Draws(NamedTuple):

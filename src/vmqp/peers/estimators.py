@@ -14,6 +14,7 @@ from vmqp.checks import check_count
 from vmqp.circle import FloatArray
 from vmqp.errors import InputError
 from vmqp.learning import Problem, make_problem
+from vmqp.linalg.threads import one_blas_thread
 from vmqp.peers.locations import NewLocations
 from vmqp.peers.projected import ProjectedTask
 from vmqp.peers.task import PeerTask
@@ -28,7 +29,6 @@ from vmqp.regression.defaults import VARIANCE
 from vmqp.regression.fitting import Data, Learned, check_data, run_task
 from vmqp.regression.kernel import check_columns, choose_kernel
 from vmqp.regression.places import check_scale, check_size
-from vmqp.run.worker import one_blas_thread
 from vmqp.tables import Table
 from vmqp.tables.words import shown
 

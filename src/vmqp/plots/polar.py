@@ -105,7 +105,7 @@ def roses(
     *,
     scale: Scale,
     densities: Sequence[tuple[ArrayLike, ArrayLike]] | None = None,
-    truths: Sequence[float] | None = None,
+    truths: Sequence[float | None] | None = None,
     observed: Sequence[ArrayLike] | None = None,
     intervals: Sequence[ArrayLike] | None = None,
     titles: Sequence[str] | None = None,

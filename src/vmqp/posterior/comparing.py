@@ -42,10 +42,10 @@ def compare(first: "Posterior", second: "Posterior", y_true: npt.ArrayLike | Non
             "unreliable": len(loos[name].unreliable),
         }
         if y_true is not None:
-            row["crps"] = pair[name].crps(y_true).mean()
+            row["crps"] = np.nanmean(pair[name].crps(y_true))
             # In turns, as the log score, so that units do not matter.
-            row["crps_arc"] = pair[name].crps(y_true, distance="arc").mean() / pair[name].period
-            row["log_score"] = (pair[name].log_score(y_true) + shift[name]).mean()
+            row["crps_arc"] = np.nanmean(pair[name].crps(y_true, distance="arc")) / pair[name].period
+            row["log_score"] = np.nanmean(pair[name].log_score(y_true) + shift[name])
         row["kernel"] = pair[name].attributes["kernel"]
         rows[name] = row
     return pd.DataFrame.from_dict(rows, orient="index")

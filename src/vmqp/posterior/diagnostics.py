@@ -1,5 +1,6 @@
 """Whether the draws can be trusted: R-hat and effective sample sizes, and a verdict in words."""
 
+import json
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -9,21 +10,36 @@ import xarray as xr
 
 from vmqp.circle import FloatArray
 from vmqp.learning.learner import doubts
-from vmqp.posterior.predictive import ClosedForm
+from vmqp.posterior.predictive import ClosedForm, is_fast
 from vmqp.run import Converged
 from vmqp.run.diagnostics import LEAST_DRAWS, blocks
 from vmqp.tables import AngleRange
 
 __all__ = [
+    "CHOICE",
+    "CONVERGED",
     "DOUBTS",
+    "REMARKS",
+    "REPLACED",
     "SIMULATION",
     "Verdict",
     "diagnose",
     "judge",
+    "kernel_choice",
     "learned_draws",
     "parameters_in",
     "precision_of_means",
 ]
+
+# Attributes of a result.
+CONVERGED = "converged"
+"""Of a fast fit: whether it is at a maximum."""
+REPLACED = "replaces_chains"
+"""Of a fast fit that stands for chains whose time was over."""
+CHOICE = "kernel_choice"
+"""The kernels that the default was chosen among, as JSON."""
+REMARKS = "remarks"
+"""Sentences about the parameters, as JSON."""
 
 SIMULATION = "conditional simulation"
 """What results of a simulation say of their method."""
@@ -32,6 +48,7 @@ DOUBTS = "learning_doubts"
 _CIRCULAR = {"direction"}
 # R-hat of 50 independent draws of each of 4 chains exceeds 1.06 at one location in a thousand.
 _RHAT_SIMULATED, _FEW = 1.1, 0.05
+_SHOWN = 2  # of the kernels that were not chosen
 _ONE_CHAIN = "There is one chain only, so nothing says whether it has converged: run 4 chains."
 
 
@@ -97,7 +114,7 @@ def parameters_in(tree: xr.DataTree, angles: AngleRange) -> dict[str, FloatArray
 
 def precision_of_means(predictive: ClosedForm, table: pd.DataFrame, angles: AngleRange) -> tuple[str, ...]:
     """Say what the finite number of parameter draws leaves open in the mean directions."""
-    if not len(table):
+    if not len(table) or predictive.fast:
         return ()
     scarce = float(table["ess"].min())
     error = (
@@ -121,9 +138,12 @@ def judge(table: pd.DataFrame, tree: xr.DataTree, target_ess: float) -> Verdict:
     if tree.attrs.get("method") == SIMULATION:
         found, learning = _judge_simulation(table, posterior), tree.attrs.get(DOUBTS)
         return found if learning is None else Verdict(False, (str(learning), *found.sentences))
+    beside = (*_other_data(tree), *_about_kernel(tree))
+    if is_fast(tree):
+        return _judge_fast(tree, beside)
     against = list(_judged(table, posterior, tree, rule))
     if against:
-        return Verdict(False, (*against, *_other_data(tree)))
+        return Verdict(False, (*against, *beside))
     worst_rhat, scarce = table["rhat"].max(), table["ess"].min()
     return Verdict(
         True,
@@ -131,8 +151,48 @@ def judge(table: pd.DataFrame, tree: xr.DataTree, target_ess: float) -> Verdict:
             f"The {posterior.sizes.get('chain', 1)} chains agree (R-hat at most {worst_rhat:.3f}) and hold at least "
             f"{scarce:.0f} effective samples of every parameter"
             + (" and angle." if table.index.str.contains("[", regex=False).any() else "."),
-            *_other_data(tree),
+            *beside,
         ),
+    )
+
+
+def _judge_fast(tree: xr.DataTree, beside: tuple[str, ...]) -> Verdict:
+    """Of a fit without draws."""
+    left_out = (
+        "The parameters are those of the largest penalized pseudo-likelihood (a fast fit). Their uncertainty is left "
+        "out, so that arcs are too narrow where observations are few."
+    )
+    if REPLACED in tree.attrs:
+        over = "The time limit came before the chains were of use: these are the predictions of a fast fit."
+        return Verdict(False, (over, left_out, *beside))
+    if not tree.attrs[CONVERGED]:
+        lost = "The search for the parameters has not ended at a maximum: give narrower priors, or more time."
+        return Verdict(False, (lost, left_out, *beside))
+    return Verdict(True, (left_out, *beside))
+
+
+def kernel_choice(tree: xr.DataTree) -> pd.DataFrame:
+    """The kernels that the default was chosen among, the best first; no rows where a kernel was given.
+
+    Columns are the sum of the leave-one-out log densities at the fitted parameters, its difference from that of the
+    chosen kernel, and the standard error of the difference.
+    """
+    columns = ["kernel", "elpd", "difference", "se"]
+    return pd.DataFrame(json.loads(tree.attrs.get(CHOICE, "[]")), columns=columns).set_index("kernel")
+
+
+def _about_kernel(tree: xr.DataTree) -> tuple[str, ...]:
+    """Say which kernel was chosen and what came next, and name length scales that ran away."""
+    remarks = tuple(json.loads(tree.attrs.get(REMARKS, "[]")))
+    choice = kernel_choice(tree)
+    if not len(choice):
+        return remarks
+    others = choice[1 : 1 + _SHOWN].itertuples()
+    near = " and ".join(f"{row.Index} ({row.difference:+.1f} ± {row.se:.1f})" for row in others)
+    return (
+        f"Of {len(choice)} kernels {choice.index[0]} was chosen by leave-one-out; the next differ in log density by "
+        f"{near}.",
+        *remarks,
     )
 
 

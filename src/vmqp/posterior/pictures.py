@@ -116,8 +116,8 @@ def plot_rose(
 ) -> Any:
     """Draw rose diagrams of the prediction at some rows of X_new, with density, mean and regions.
 
-    Without `places` they are the first six rows. `y_true` holds the true angle of each row of X_new. With `ax`,
-    polar axes, there can be one place only.
+    Without `places` they are the first six rows. `y_true` holds the true angle of each row of X_new, or nan. With
+    `ax`, polar axes, there can be one place only.
     """
     from vmqp import plots
 
@@ -130,7 +130,7 @@ def plot_rose(
         {
             "draws": draws[..., i].reshape(-1),
             "density": (grid, density),
-            "truth": None if truth is None else float(truth[row]),
+            "truth": None if truth is None or np.isnan(truth[row]) else float(truth[row]),
             "interval": post._region(row, density, probability),
         }
         for i, (row, density) in enumerate(zip(rows, densities, strict=True))
@@ -159,11 +159,12 @@ def plot_parameters(post: "Posterior", *, compass: bool = False, axes: Any = Non
 
 
 def plot_calibration(post: "Posterior", y_true: npt.ArrayLike, *, axes: Any = None) -> Any:
-    """Draw how honest the probabilities are against the truth: PIT histogram, and coverage of arcs."""
+    """Draw how honest the probabilities are against the truth, where it is not nan: PIT histogram, coverage of arcs."""
     from vmqp import plots
 
     shares = [post.coverage(y_true, float(level)) for level in _LEVELS]
-    return plots.calibration(post.pit(y_true), coverage=(_LEVELS, shares), axes=axes)
+    transform = post.pit(y_true)
+    return plots.calibration(transform[~np.isnan(transform)], coverage=(_LEVELS, shares), axes=axes)
 
 
 def plot_autocorrelation(post: "Posterior", *, max_lag: int = 100, ax: "Axes | None" = None) -> "Axes":

@@ -4,7 +4,7 @@
 `Posterior.latent` holds the angle of the process itself.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from os import PathLike
 from typing import Any
@@ -21,11 +21,18 @@ from vmqp.errors import InputError
 from vmqp.kernels import Kernel
 from vmqp.posterior import mixture, pictures
 from vmqp.posterior.comparing import compare
-from vmqp.posterior.diagnostics import Verdict, diagnose, judge, parameters_in, precision_of_means
+from vmqp.posterior.diagnostics import (
+    Verdict,
+    diagnose,
+    judge,
+    kernel_choice,
+    parameters_in,
+    precision_of_means,
+)
 from vmqp.posterior.facts import Facts
 from vmqp.posterior.html import page
 from vmqp.posterior.loo import LeaveOneOut, leave_one_out
-from vmqp.posterior.predictive import ClosedForm, JointDraws, Predictive, sizes_of, values_of
+from vmqp.posterior.predictive import ClosedForm, JointDraws, Predictive, is_fast, sizes_of, values_of
 from vmqp.posterior.saving import read_kernel, read_tree, write_tree
 from vmqp.posterior.summary import summarise
 from vmqp.posterior.tables import as_kind, as_map, input_columns
@@ -128,13 +135,18 @@ class Posterior:
         return {str(name): value for name, value in self._tree.attrs.items()}
 
     @property
+    def fast(self) -> bool:
+        """Whether the parameters are those of a fast fit, without their uncertainty."""
+        return is_fast(self._tree)
+
+    @property
     def target_ess(self) -> float:
         """Effective samples below which the verdict is not to trust."""
         return self._facts.target_ess
 
     @property
     def stopped(self) -> str:
-        """Why the run ended: "draws", "converged", "time limit", "interrupted" or "checkpoint failed"."""
+        """Why the run ended: "draws", "converged", "time limit", "interrupted", "checkpoint failed"; or "optimum"."""
         return str(self._tree.attrs["stopped"])
 
     @cached_property
@@ -260,54 +272,54 @@ class Posterior:
         """Draws of the learned parameters by name, (chains, draws); the direction ν in the period of the data."""
         return parameters_in(self._tree, self.range)
 
-    # Scores
+    # Scores: nan where the true angle is nan
 
     def crps(self, y_true: npt.ArrayLike, distance: str = "cosine") -> FloatArray:
         """Continuous ranked probability score at each location, (m,): smaller is better.
 
         With "cosine" the distance of two angles is 1 − cos of their difference, as in the paper. With "arc" it is the
-        shorter arc between them, and the score is in the unit of the angles. See `vmqp.scores.crps`.
+        shorter arc between them, and the score is in the unit of the angles. See `vmqp.scores.crps`. It is nan where
+        the true angle is nan.
         """
-        truth, taken = self._truth(y_true), self._predictive
+        taken = self._predictive
         scores.check_distance(distance)
 
-        def score(rows: slice) -> FloatArray:
+        def score(rows: slice, truth: FloatArray) -> FloatArray:
             if taken.joint:
-                return scores.crps(self._flat(rows), truth[rows], distance=distance)
-            if distance == "arc":
-                return mixture.arc_score(taken.components(rows), truth[rows])
-            # app:crps, of the distribution itself: E d(φ, y) − ½ E d(φ, φ′) = ½ |E x(φ) − x(y)|²
-            return np.asarray(0.5 * np.abs(self._moments[rows] - np.exp(1j * truth[rows])) ** 2)
+                return scores.crps(self._flat(rows), truth, distance=distance)
+            return mixture.arc_score(taken.components(rows), truth)
 
         if not taken.joint and distance == "cosine":
-            return score(slice(None))
-        return np.concatenate(taken.by_block(score)) * (self.period / TWO_PI if distance == "arc" else 1.0)
+            # app:crps, of the distribution itself: E d(φ, y) − ½ E d(φ, φ′) = ½ |E x(φ) − x(y)|²
+            return np.asarray(0.5 * np.abs(self._moments - np.exp(1j * self._truth(y_true))) ** 2)
+        return self._scored(y_true, score) * (self.period / TWO_PI if distance == "arc" else 1.0)
 
     def log_score(self, y_true: npt.ArrayLike) -> FloatArray:
-        """Log density at the true angles, (m,): larger is better."""
-        truth, taken = self._truth(y_true), self._predictive
-        parts = taken.by_block(lambda rows: mixture.log_density(taken.components(rows), truth[rows]))
-        return np.asarray(np.concatenate(parts) + np.log(TWO_PI / self.period))
+        """Log density at the true angles, (m,): larger is better, and nan where the true angle is nan."""
+        taken = self._predictive
+        found = self._scored(y_true, lambda rows, truth: mixture.log_density(taken.components(rows), truth))
+        return np.asarray(found + np.log(TWO_PI / self.period))
 
     def coverage(self, y_true: npt.ArrayLike, probability: float = 0.9) -> float:
-        """Fraction of the true angles that lie in the shortest arcs with this probability."""
+        """Fraction of the true angles, but for nan, that lie in the shortest arcs with this probability."""
         lower, upper = self.interval(probability).T
         truth = self._in_period(self._truth(y_true))
-        return float(np.mean(arcs.in_arc(truth, lower, upper, self.period)))
+        known = ~np.isnan(truth)
+        return float(np.mean(arcs.in_arc(truth[known], lower[known], upper[known], self.period)))
 
     def pit(self, y_true: npt.ArrayLike) -> FloatArray:
         """Probability integral transform of the true angles, (m,): uniform if the predictions are calibrated.
 
-        The circle is cut opposite the predictive mean.
+        The circle is cut opposite the predictive mean. It is nan where the true angle is nan.
         """
-        truth, taken = self._truth(y_true), self._predictive
+        taken = self._predictive
 
-        def transform(rows: slice) -> FloatArray:
+        def transform(rows: slice, truth: FloatArray) -> FloatArray:
             if taken.joint:
-                return scores.pit(self._flat(rows), truth[rows])
-            return mixture.cdf(taken.components(rows), truth[rows][:, None])[:, 0]
+                return scores.pit(self._flat(rows), truth)
+            return mixture.cdf(taken.components(rows), truth[:, None])[:, 0]
 
-        return np.concatenate(taken.by_block(transform))
+        return self._scored(y_true, transform)
 
     @cached_property
     def _loo(self) -> LeaveOneOut:
@@ -341,6 +353,11 @@ class Posterior:
             return verdict
         more = precision_of_means(self._predictive, self._diagnostics, self.range)
         return Verdict(verdict.trusted, (*verdict.sentences, *more))
+
+    @property
+    def kernel_choice(self) -> pd.DataFrame:
+        """The kernels that the default was chosen among, by leave-one-out; no rows where a kernel was given."""
+        return kernel_choice(self._tree)
 
     def summary(self, probability: float = 0.9) -> pd.DataFrame:
         """One row for each learned parameter: mean, standard deviation, interval, R-hat, effective sample size."""
@@ -507,6 +524,14 @@ class Posterior:
         """Draws of a new observation in radians, (all draws, rows)."""
         block = self._predictive.draws(rows)
         return np.asarray(block, dtype=float).reshape(-1, block.shape[2])
+
+    def _scored(self, y_true: npt.ArrayLike, score: Callable[[slice, FloatArray], FloatArray]) -> FloatArray:
+        """A score at each location, by blocks; nan where the true angle is nan."""
+        truth = self._truth(y_true)
+        known = ~np.isnan(truth)
+        filled = np.where(known, truth, 0.0)
+        found = self._predictive.by_block(lambda rows: score(rows, filled[rows]))
+        return np.where(known, np.concatenate(found), np.nan)
 
     def _truth(self, y_true: npt.ArrayLike) -> FloatArray:
         return read_truth(y_true, self.range, self._predictive.m)

@@ -25,14 +25,26 @@ from vmqp import model
 from vmqp.circle import TWO_PI, FloatArray
 from vmqp.errors import InputError
 from vmqp.kernels import Kernel
+from vmqp.linalg.threads import one_blas_thread
 from vmqp.posterior.components import Components, ProjectedNormal, VonMises, WrappedNormal
 from vmqp.posterior.mixture import bandwidth
 from vmqp.precision.kriging import Kriged, Kriging
 from vmqp.run import machine
-from vmqp.run.worker import one_blas_thread
 
-__all__ = ["ClosedForm", "JointDraws", "Predictive", "default_draws", "sizes_of", "values_of"]
+__all__ = [
+    "FAST",
+    "INFERENCE",
+    "ClosedForm",
+    "JointDraws",
+    "Predictive",
+    "default_draws",
+    "is_fast",
+    "sizes_of",
+    "values_of",
+]
 
+INFERENCE, FAST = "inference", "fast"
+"""The attribute of a result that says how its parameters were learned, and its value where not by chains."""
 _BLOCK = 1_000_000  # components at a time
 _KEPT = 4_000_000  # components that are kept in memory; to make them takes 300 MB
 _PREDICTED, _MANY, _FEWER = (
@@ -40,6 +52,7 @@ _PREDICTED, _MANY, _FEWER = (
     100_000,
     64,
 )  # parameter draws of a prediction; fewer beyond so many locations
+_SAMPLED = 1000  # draws of a new observation where there is one set of parameters
 _PARTS = {"wrapped": ("mean", "variance"), "projected": ("x", "y", "xx", "xy", "yy")}
 _Result = TypeVar("_Result")
 
@@ -57,6 +70,11 @@ def values_of(tree: xr.DataTree, group: str, name: str) -> FloatArray:
     """The array of one variable; not a copy."""
     values: FloatArray = tree[group].dataset[name].values
     return values
+
+
+def is_fast(tree: xr.DataTree) -> bool:
+    """Whether the parameters were not drawn but fitted."""
+    return bool(tree.attrs.get(INFERENCE) == FAST)
 
 
 class Predictive(Protocol):
@@ -133,6 +151,10 @@ class ClosedForm:
         self.chains, self.drawn = sizes_of(tree)
         self.kept = min(self.drawn, max(1, wanted // self.chains))
         """Draws used of each chain."""
+        self.fast = is_fast(tree)
+        """Whether there is one set of parameters, so that the number of draws is free."""
+        self.sampled = max(self.drawn, _SAMPLED // self.chains) if self.fast else self.drawn
+        """Draws of a new observation, of each chain."""
         self.watch: Callable[[float], object] | None = None
         """Told the fraction of the blocks that is done."""
 
@@ -310,15 +332,15 @@ class ClosedForm:
     def _sampled(self, rows: slice | npt.NDArray[np.intp], *, noise: bool) -> FloatArray:
         """Each location has random numbers of its own, so that its draws do not depend on what else is asked."""
         numbers = np.arange(self.m)[rows]
-        size = 8.0 * self.chains * self.drawn * len(numbers)
+        size = 8.0 * self.chains * self.sampled * len(numbers)
         if size > 0.5 * machine.memory():
             raise InputError(
                 f"the draws of {len(numbers):,} locations need {size / 1e9:.3g} GB: ask for some of them with "
                 "draws_at(rows), or use mean, variance, interval and density, which need none."
             )
-        own = np.arange(self.drawn) * self.kept // self.drawn
+        own = np.arange(self.sampled) * self.kept // self.sampled
         repeats = (np.arange(self.chains)[:, None] * self.kept + own).reshape(-1)
-        out = np.empty((self.chains, self.drawn, len(numbers)))
+        out = np.empty((self.chains, self.sampled, len(numbers)))
         seed = int(self._tree.attrs["seed"])
         found = self.components(rows)
         for i, number in enumerate(numbers):

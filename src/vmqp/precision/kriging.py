@@ -25,10 +25,10 @@ from vmqp.circle import FloatArray
 from vmqp.errors import NotPositiveDefiniteError
 from vmqp.kernels import Kernel
 from vmqp.kernels.bound import parameter_names
+from vmqp.kernels.compiled import compile_kernel, tile
 from vmqp.kernels.embedding import embed, flat
 from vmqp.kernels.inputs import Inputs
-from vmqp.precision.program import block_covariances, compile_kernel, numbers_for
-from vmqp.precision.vecchia import vecchia_column
+from vmqp.precision.vecchia import gather, vecchia_column
 
 __all__ = ["EXACT", "NEAREST", "Kriged", "Kriging"]
 
@@ -101,13 +101,16 @@ class Kriging:
         self.n = len(X)
         self.sets = len(values)
         names = parameter_names(kernel, self.inputs)
-        self._flat = [
-            flat(
-                kernel, names, {name: float(draws[s]) for name, draws in parameters.items() if name in names}
-            )
-            for s in range(self.sets)
-        ]
-        middle = {name: float(np.median(draws)) for name, draws in parameters.items() if name in names}
+        used = {
+            name: np.asarray(draws, dtype=np.float64) for name, draws in parameters.items() if name in names
+        }
+        self._flat = np.array(
+            [
+                flat(kernel, names, {name: float(draws[s]) for name, draws in used.items()})
+                for s in range(self.sets)
+            ]
+        ).reshape(self.sets, len(names))
+        middle = {name: float(np.median(draws)) for name, draws in used.items()}
         self._middle = flat(kernel, names, middle)
         # The last column krigs ones: the drift asks for it.
         self._values = np.concatenate([values, np.ones((self.sets, self.n, 1))], axis=2)
@@ -200,7 +203,7 @@ class Kriging:
         good = np.ones(self.sets, dtype=np.bool_)
         program = compile_kernel(self.kernel, inputs)
         if program is not None:
-            numbers = self._numbers
+            numbers = program.numbers(self._flat)
             width = max(1, min(m, _PARALLEL // self.sets if workers > 1 else m))
             parts = [(slice(i, i + width), slice(None)) for i in range(0, m, width)]
             if m == 1 and workers > 1 and self.sets > _FEW:  # a single query: over sets of parameters
@@ -213,7 +216,6 @@ class Kriging:
                     program.steps,
                     numbers[sets],
                     program.points,
-                    program.depth,
                     n + rows.start,
                     near[rows],
                     self._values[sets],
@@ -246,10 +248,6 @@ class Kriging:
     def _tree(self) -> cKDTree:
         """Observed locations in the kernel's own metric."""
         return cKDTree(embed(self.kernel, self.inputs, self._middle))
-
-    @cached_property
-    def _numbers(self) -> FloatArray:
-        return np.array([numbers_for(self.kernel, self.inputs, parameters) for parameters in self._flat])
 
 
 def _spread(work: Callable[[int], None], count: int, workers: int) -> None:
@@ -290,20 +288,19 @@ def _krige_block(own, near, values, lower, weights, column, slots, mean, varianc
 
 
 @njit(cache=True, nogil=True)
-def _krige_program(steps, numbers, points, depth, first, near, values, mean, variance, good):  # type: ignore[no-untyped-def]
+def _krige_program(steps, numbers, points, first, near, values, mean, variance, good):  # type: ignore[no-untyped-def]
     """Locations from `first` on, by the program of a kernel; each set of parameters in turn."""
     k = near.shape[1]
     lower, weights, column = np.empty((k + 1, k + 1)), np.empty(k + 1), np.empty(k + 1)
-    own, stack = np.empty((points.shape[1], k + 1)), np.empty((depth, (k + 1) * (k + 2) // 2))
-    rows, slots = np.empty(k + 1, np.int64), np.arange(k + 1)
+    own, pairs = np.empty((points.shape[0], k + 1)), (k + 1) * (k + 2) // 2
+    squares, block = np.empty((steps.shape[0], pairs)), np.empty((steps.shape[0], pairs))
+    slots = np.arange(k + 1)
     for i in range(near.shape[0]):
-        for a in range(k):
-            rows[a] = near[i, a]
-        rows[k] = first + i
+        gather(points, near[i], k, first + i, own)
         for s in range(numbers.shape[0]):
-            block_covariances(steps, numbers[s], points, rows, k + 1, own, stack)
+            tile(steps, numbers[s], own, 0, k + 1, squares, block)
             if not _krige_block(
-                stack[0], near[i], values[s], lower, weights, column, slots, mean[s], variance[s], i
+                block[-1], near[i], values[s], lower, weights, column, slots, mean[s], variance[s], i
             ):
                 good[s] = False
 

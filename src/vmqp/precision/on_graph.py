@@ -9,9 +9,9 @@ import numpy as np
 from vmqp.circle import FloatArray
 from vmqp.kernels import Kernel
 from vmqp.kernels.bound import parameter_names
+from vmqp.kernels.compiled import compile_kernel
 from vmqp.kernels.embedding import embed, flat
 from vmqp.kernels.inputs import Inputs
-from vmqp.precision.program import compile_kernel, numbers_for
 from vmqp.precision.vecchia import Graph, make_graph
 
 __all__ = ["KernelOnGraph"]
@@ -58,7 +58,7 @@ class KernelOnGraph:
         """
         parameters = flat(self.kernel, self._names, values)
         if self._program is not None:
-            numbers = numbers_for(self.kernel, self.inputs, parameters)
+            numbers = self._program.numbers(parameters)
             return self.graph.run(self._program, numbers, rows=rows, workers=workers)
         return self.graph.fill(functools.partial(self._covariances, parameters), rows=rows, workers=workers)
 

@@ -28,11 +28,11 @@ from scipy import sparse
 from vmqp.checks import check_count
 from vmqp.circle import FloatArray
 from vmqp.errors import InputError, NotPositiveDefiniteError
+from vmqp.kernels.compiled import Program, tile
 from vmqp.precision.neighbours import earlier_neighbours
 from vmqp.precision.ordering import coarse_to_fine
-from vmqp.precision.program import Program, block_covariances
 
-__all__ = ["Graph", "Pattern", "VecchiaPrecision", "make_graph", "vecchia", "vecchia_column"]
+__all__ = ["Graph", "Pattern", "VecchiaPrecision", "gather", "make_graph", "vecchia", "vecchia_column"]
 
 _CHUNK = 1_000_000  # pairs of places at a time: then a thread holds some 60 MB
 _SMALLEST = 1e-15  # of a conditional variance, as a share of the variance: below it there is no correct digit
@@ -142,7 +142,6 @@ class Graph:
                     program.steps,
                     numbers,
                     program.points,
-                    program.depth,
                     own.start,
                     self.neighbours[own],
                     self.counts[own],
@@ -330,21 +329,28 @@ def _columns(covariances, counts, slots, values):  # type: ignore[no-untyped-def
 
 
 @njit(cache=True, nogil=True)
-def _program_columns(steps, numbers, points, depth, first, neighbours, counts, slots, values):  # type: ignore[no-untyped-def]
+def _program_columns(steps, numbers, points, first, neighbours, counts, slots, values):  # type: ignore[no-untyped-def]
     """Columns of U from a program; False where one has no factor."""
     k = slots.shape[1] - 1
     lower, mean = np.empty((k + 1, k + 1)), np.empty(k + 1)
-    own, stack = np.empty((points.shape[1], k + 1)), np.empty((depth, (k + 1) * (k + 2) // 2))
-    places = np.empty(k + 1, np.int64)
+    own, pairs = np.empty((points.shape[0], k + 1)), (k + 1) * (k + 2) // 2
+    squares, block = np.empty((steps.shape[0], pairs)), np.empty((steps.shape[0], pairs))
     for i in range(counts.shape[0]):
         count = counts[i]
-        for a in range(count):
-            places[a] = neighbours[i, a]
-        places[count] = first + i
-        block_covariances(steps, numbers, points, places, count + 1, own, stack)
-        if not vecchia_column(stack[0], count, slots[i], lower, mean, values, 0.0):
+        gather(points, neighbours[i], count, first + i, own)
+        tile(steps, numbers, own, 0, count + 1, squares, block)
+        if not vecchia_column(block[-1], count, slots[i], lower, mean, values, 0.0):
             return False
     return True
+
+
+@njit(cache=True, nogil=True)
+def gather(points, neighbors, count, last, own):  # type: ignore[no-untyped-def]
+    """Put the points of some neighbors, and of a last location, side by side."""
+    for c in range(points.shape[0]):
+        for a in range(count):
+            own[c, a] = points[c, neighbors[a]]
+        own[c, count] = points[c, last]
 
 
 @njit(cache=True, nogil=True)

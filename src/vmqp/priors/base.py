@@ -15,6 +15,7 @@ from vmqp.errors import InputError
 
 __all__ = ["Prior", "Size", "check_field", "is_finite_number"]
 
+_MODERATE = 100.0  # its exponential can be squared and inverted
 _LARGEST_LOG = math.log(np.finfo(float).max)
 
 Size = int | tuple[int, ...] | None
@@ -114,6 +115,32 @@ class Prior(ABC):
         if math.isinf(upper):
             return as_result(values)
         return as_result(math.log(upper - lower) + log_expit(values) + log_expit(-values))
+
+    def unconstrained(self, u: float) -> tuple[float, float, float]:
+        """Log density of u, the Jacobian included, its derivative, and dx/du.
+
+        >>> from vmqp.priors import HalfNormal
+        >>> [round(number, 4) for number in HalfNormal(2).unconstrained(0.0)]
+        [-1.0439, 0.75, 1.0]
+        """
+        lower, upper = self._ends()
+        if math.isinf(upper) and abs(u) < _MODERATE:  # a search asks often
+            x = math.exp(u)
+            return float(self._log_density(np.float64(x))) + u, 1.0 + x * self._slope(x), x  # type: ignore[arg-type]
+        x = float(self.from_unconstrained(u))
+        if math.isinf(upper):
+            stretch, slope = x, 1.0
+        else:
+            part = (x - lower) / (upper - lower)
+            stretch, slope = (upper - lower) * part * (1.0 - part), 1.0 - 2.0 * part
+        value = float(self.log_density(x)) + float(self.log_jacobian(u))
+        return value, slope + stretch * self._slope(x), stretch
+
+    def _slope(self, x: float) -> float:
+        """Derivative of the log density; a subclass may know better than differences."""
+        step = 1e-6 * max(abs(x), 1e-300)
+        ends = self.log_density(np.array([x - step, x + step]))
+        return float(np.subtract(*np.asarray(ends)[::-1])) / (2.0 * step)
 
     def _inside(self, x: FloatArray) -> Any:
         """Whether x is where the density is defined: the half-line is open, an interval closed."""

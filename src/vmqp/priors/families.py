@@ -42,6 +42,9 @@ class HalfNormal(Prior):
     def _log_density(self, x: FloatArray) -> Any:
         return 0.5 * math.log(2 / math.pi) - math.log(self.scale) - 0.5 * (x / self.scale) ** 2
 
+    def _slope(self, x: float) -> float:
+        return -x / self.scale**2
+
     def _draw(self, rng: Generator, size: Size) -> Any:
         return self.scale * np.abs(rng.standard_normal(size))
 
@@ -73,6 +76,9 @@ class LogNormal(Prior):
         constant = -math.log(self.sigma) - 0.5 * math.log(2 * math.pi)
         return constant - log_x - 0.5 * ((log_x - self.mu) / self.sigma) ** 2
 
+    def _slope(self, x: float) -> float:
+        return -(1.0 + (math.log(x) - self.mu) / self.sigma**2) / x
+
     def _draw(self, rng: Generator, size: Size) -> Any:
         return np.exp(self.mu + self.sigma * rng.standard_normal(size))
 
@@ -98,6 +104,9 @@ class Gamma(Prior):
     def _log_density(self, x: FloatArray) -> Any:
         constant = self.shape * math.log(self.rate) - gammaln(self.shape)
         return constant + (self.shape - 1) * np.log(x) - self.rate * x
+
+    def _slope(self, x: float) -> float:
+        return (self.shape - 1) / x - self.rate
 
     def _draw(self, rng: Generator, size: Size) -> Any:
         return np.divide(rng.standard_gamma(self.shape, size), self.rate)
@@ -126,6 +135,9 @@ class InverseGamma(Prior):
     def _log_density(self, x: FloatArray) -> Any:
         constant = self.shape * math.log(self.scale) - gammaln(self.shape)
         return constant - (self.shape + 1) * np.log(x) - self.scale / x
+
+    def _slope(self, x: float) -> float:
+        return (self.scale / x - self.shape - 1) / x
 
     def _draw(self, rng: Generator, size: Size) -> Any:
         return np.divide(self.scale, rng.standard_gamma(self.shape, size))
@@ -162,6 +174,9 @@ class Uniform(Prior):
     def _log_density(self, x: FloatArray) -> Any:
         return -math.log(self.upper - self.lower)
 
+    def _slope(self, x: float) -> float:
+        return 0.0
+
     def _draw(self, rng: Generator, size: Size) -> Any:
         return rng.uniform(self.lower, self.upper, size)
 
@@ -197,11 +212,18 @@ class UniformAngle(Prior):
         """Return 0."""
         return as_result(np.zeros(np.shape(u)))
 
+    def unconstrained(self, u: float) -> tuple[float, float, float]:
+        """The same density everywhere."""
+        return -math.log(2 * math.pi), 0.0, 1.0
+
     def _inside(self, x: FloatArray) -> Any:
         return (x > -math.pi) & (x <= math.pi)
 
     def _log_density(self, x: FloatArray) -> Any:
         return -math.log(2 * math.pi)
+
+    def _slope(self, x: float) -> float:
+        return 0.0
 
     def _draw(self, rng: Generator, size: Size) -> Any:
         return np.negative(rng.uniform(-math.pi, math.pi, size))  # from [-π, π) to (-π, π]
@@ -274,6 +296,9 @@ class Squared(Prior):
         # The square of an end may round past the inner end.
         square = np.clip(x * x, *self.prior.support)
         return self.prior.log_density(square if square.ndim else float(square)) + math.log(2) + np.log(x)
+
+    def _slope(self, x: float) -> float:
+        return 2.0 * x * self.prior._slope(x * x) + 1.0 / x
 
     def _draw(self, rng: Generator, size: Size) -> Any:
         return np.sqrt(self.prior.sample(rng, size))

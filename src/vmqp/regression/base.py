@@ -18,7 +18,7 @@ from vmqp.checks import check_count
 from vmqp.circle import TWO_PI, FloatArray
 from vmqp.errors import ConvergenceWarning, InputError, caller_level
 from vmqp.posterior import LeaveOneOut, Posterior, Verdict
-from vmqp.posterior.diagnostics import DOUBTS, diagnose, judge, parameters_in
+from vmqp.posterior.diagnostics import DOUBTS, diagnose, judge, kernel_choice, parameters_in
 from vmqp.posterior.loo import leave_one_out
 from vmqp.posterior.predictive import ClosedForm, default_draws
 from vmqp.posterior.saving import write_tree
@@ -209,8 +209,8 @@ class PosteriorRegressor(RegressorMixin, BaseEstimator, ABC):
         return evenly(draws, int(n))
 
     def score(self, X: Any, y: npt.ArrayLike) -> float:
-        """Minus the mean CRPS of the predictions at X: larger is better."""
-        return -float(self.posterior(X).crps(y).mean())
+        """Minus the mean CRPS of the predictions at X, but for rows where y is nan: larger is better."""
+        return -float(np.nanmean(self.posterior(X).crps(y)))
 
     def joint_posterior(self, X_new: Any, draws: int = _DRAWS) -> Posterior:
         """Draw all new locations together: a `Posterior` with joint draws, and with diagnostics of its own.
@@ -280,6 +280,11 @@ class PosteriorRegressor(RegressorMixin, BaseEstimator, ABC):
     def verdict(self) -> Verdict:
         """Whether what was learned can be trusted, in words."""
         return judge(self.diagnostics(), self._model.tree, self._model.facts.target_ess)
+
+    @property
+    def kernel_choice(self) -> pd.DataFrame:
+        """The kernels that the default was chosen among, by leave-one-out; no rows where a kernel was given."""
+        return kernel_choice(self._model.tree)
 
     def summary(self, probability: float = 0.9) -> pd.DataFrame:
         """One row for each learned parameter: mean, standard deviation, interval, R-hat, effective sample size."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from vmqp.circle import FloatArray
@@ -16,7 +17,7 @@ from vmqp.regression.fitting import Data, Learned, condition, draw_jointly, draw
 from vmqp.regression.kernel import check_columns, choose_kernel
 from vmqp.regression.options import check_choices, read_noise_new
 from vmqp.regression.places import check_scale
-from vmqp.tables import Table, nearest, read_inputs, read_new_inputs
+from vmqp.tables import Table, find_missing, nearest, read_inputs, read_new_inputs, take_rows
 from vmqp.tables.words import shown
 
 __all__ = ["CircularRegressor", "regress"]
@@ -36,7 +37,9 @@ class CircularRegressor(PosteriorRegressor):
     period
         Of the angles: 2π, 360, 24, … or a word such as "degrees" or "hours". Use 180 for axes without a head.
     kernel
-        A kernel of `vmqp.kernels`, or its text; None makes one from the spread of the inputs.
+        A kernel of `vmqp.kernels`, or its text, such as "exponential + nugget". None chooses among exponential, Matérn
+        3/2 and Matérn 5/2, with one length scale and with one for each column, by leave-one-out; the verdict names the
+        choice. Where `transductive`, None is the exponential.
     metric
         "euclidean", or "geographic" for inputs longitude and latitude in degrees; for the default kernel and for text.
     drift
@@ -53,12 +56,17 @@ class CircularRegressor(PosteriorRegressor):
     noise_new
         Concentration of new observations, where it differs; with a noise for each row it is needed for predictions of
         observations, else those of the process are returned.
+    inference
+        "bayes" draws the parameters from their posterior. "fast" takes those of the largest penalized
+        pseudo-likelihood, in a fraction of a second: for first looks, cross-validation and the choice of a model. The
+        uncertainty of the parameters is then left out.
     transductive
         Learn parameters and new angles together, as the paper does: then nothing is learned in `fit`, `posterior`
         samples, its draws are joint, and the answer at a location depends on which others are asked for.
     precision
-        "dense", "vecchia" (sparse, for many locations), or "auto": dense up to 2,000 locations for learning and joint
-        draws. Predictions are conditioned on all observed locations where it is "dense", or up to 320 of them.
+        "dense", "vecchia" (sparse, for many locations), or "auto": dense up to 500 locations for learning and up to
+        2,000 for joint draws; of more than 20,000 observations 600 are learned from. Predictions are conditioned on all
+        observed locations where it is "dense", or up to 320 of them.
     neighbors
         Neighbors of a location in a sparse precision: more are more accurate, and slower. A prediction that is not
         conditioned on all observed locations takes so many of the nearest, but at least 40.
@@ -104,6 +112,7 @@ class CircularRegressor(PosteriorRegressor):
     direction: Any = _NU
     noise: Any = None
     noise_new: Any = None
+    inference: str = "bayes"
     transductive: bool = False
     precision: str = "auto"
     neighbors: int = 20
@@ -115,6 +124,11 @@ class CircularRegressor(PosteriorRegressor):
     def _learns(self) -> bool:
         if not isinstance(self.transductive, bool | np.bool_):
             raise InputError(f"transductive is {shown(self.transductive)}: give True or False.")
+        if self.transductive and self.inference == "fast":
+            raise InputError(
+                "transductive=True was given with inference='fast', which learns from the observed data alone: leave "
+                "one of them out."
+            )
         return not self.transductive
 
     def _learn(self, data: Data, options: dict[str, Any]) -> Learned:
@@ -187,18 +201,24 @@ class CircularRegressor(PosteriorRegressor):
         return self._conditioned(X, y, noise=noise)
 
 
-def regress(X: Any, y: Any, X_new: Any, **options: Any) -> Posterior:
+def regress(X: Any, y: Any, X_new: Any = None, **options: Any) -> Posterior:
     """Regress angles on inputs and predict them at new locations, in one call.
 
     `X` holds the observed locations, one row each: an array, or a pandas or polars frame, whose text columns become
     categories. `y` holds the observed angles. The options are those of `CircularRegressor`. The same in two steps,
     learning once and predicting as often as needed: ``CircularRegressor(**options).fit(X, y).posterior(X_new)``.
 
+    Without `X_new` the rows of X are predicted whose angle is missing: nan or None in y.
+
     >>> import numpy as np
     >>> X, y = np.arange(8.0)[:, None], np.mod(40.0 * np.arange(8.0), 360.0)
     >>> post = regress(X, y, [[2.5], [3.5]], period=360, progress=False)
     >>> post.mean.round(-1)
     array([100., 140.])
+    >>> y[3] = np.nan  # a gap
+    >>> gaps = regress(X, y, period=360, kernel="2 * exponential(3) + nugget(0.01)", progress=False)
+    >>> gaps.X_new.tolist(), gaps.mean.round(-1).tolist()
+    ([[3.0]], [120.0])
     """
     known = list(inspect.signature(CircularRegressor.__init__).parameters)[1:]
     unknown = [name for name in options if name not in known]
@@ -207,10 +227,38 @@ def regress(X: Any, y: Any, X_new: Any, **options: Any) -> Posterior:
             f"regress has no option {unknown[0]!r}: did you mean {nearest(unknown[0], known)!r}? "
             f"The options are {', '.join(known)}."
         )
+    table, missing = read_inputs(X, "X"), find_missing(y, "y")
+    if X_new is None:
+        observed, gaps = _parted(len(table.values), missing)
+        noise: Any = options.get("noise")
+        if np.ndim(noise) == 1 and len(noise) == len(missing):
+            options["noise"] = take_rows(noise, observed)
+        X_new, X, y = take_rows(X, gaps), take_rows(X, observed), take_rows(y, observed)
+        table = read_inputs(X, "X")
+    elif missing.any():
+        raise InputError(
+            f"row {int(np.argmax(missing))} of y holds NaN or nothing: drop the row, fill in a value, or leave X_new "
+            "out, so that the rows without an angle are predicted."
+        )
     model = CircularRegressor(**options)
-    table = read_inputs(X, "X")
     _check_ahead(model, table, read_new_inputs(X_new, table, "X_new"))
     return model.fit(X, y).posterior(X_new)
+
+
+def _parted(rows: int, missing: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Rows with an angle, and rows without one, which are predicted."""
+    if len(missing) != rows:
+        raise InputError(f"X has {rows} rows and y has {len(missing)}: give one angle for each row.")
+    if not missing.any():
+        raise InputError(
+            "X_new was not given, and no value of y is missing, so that there is nothing to predict: give X_new, or "
+            "NaN in y for the rows to predict."
+        )
+    if rows - missing.sum() < 2:
+        raise InputError(
+            f"{missing.sum()} of {rows} values of y are missing, but at least 2 observed angles are needed: give more."
+        )
+    return np.flatnonzero(~missing), np.flatnonzero(missing)
 
 
 def _check_ahead(model: CircularRegressor, X: Table, X_new: Table) -> None:

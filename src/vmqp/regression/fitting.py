@@ -1,5 +1,12 @@
 """From checked options and data to draws: learning from the observed locations, other data, joint draws."""
 
+import json
+import math
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,15 +18,19 @@ from vmqp import kernels
 from vmqp.chain import Task
 from vmqp.checks import check_count
 from vmqp.circle import FloatArray
-from vmqp.errors import InputError
-from vmqp.kernels.embedding import embed
-from vmqp.kernels.inputs import Inputs
+from vmqp.errors import ConvergenceWarning, InputError, TimeLimitError, caller_level
+from vmqp.kernels.embedding import on_the_earth
+from vmqp.kernels.inputs import Inputs, as_columns
+from vmqp.kernels.stationary import Stationary
 from vmqp.learning import Learner, Method, Problem, make_problem
+from vmqp.learning.optimum import Maximum
+from vmqp.learning.pseudolikelihood import maximize, some_rows
 from vmqp.posterior import Facts, Posterior
-from vmqp.posterior.diagnostics import learned_draws
+from vmqp.posterior.diagnostics import CHOICE, REMARKS, REPLACED, diagnose, learned_draws
 from vmqp.posterior.predictive import default_draws, values_of
-from vmqp.precision.groups import groups_of_near
 from vmqp.regression.calls import call_text
+from vmqp.regression.defaults import candidates
+from vmqp.regression.fast import as_result, fit_fast
 from vmqp.regression.kernel import choose_kernel, metric_of
 from vmqp.regression.options import (
     check_choices,
@@ -31,8 +42,10 @@ from vmqp.regression.options import (
     read_noise_new,
 )
 from vmqp.regression.places import check_constant, check_scale, check_size
+from vmqp.regression.selection import Selection, select_kernel
 from vmqp.regression.simulate import check_room, simulation_task
 from vmqp.run import Converged, machine, run_chains
+from vmqp.run.door import check_settings
 from vmqp.tables import AngleRange, Table
 
 __all__ = [
@@ -47,11 +60,21 @@ __all__ = [
     "run_task",
 ]
 
-DENSE = 2000
-"""Locations up to which the precision is dense."""
-_SUBSET, _GROUP = 600, 30  # of more observed locations, so many are learned with, in groups of neighbors
+DENSE = 500
+"""Observed locations up to which parameters are learned with a dense precision: beyond, a sparse one is faster."""
+MOST = 20_000
+"""Observed locations that draws of the parameters are learned from; of more, some groups of neighbors are taken."""
+_JOINT = 2000  # locations up to which joint draws have a dense precision
+_SUBSET = 600
+_FAR = 100.0  # times the extent of the data: a length scale beyond is named
+_EFFICIENCY = 0.03  # effective samples an iteration, typical of the parameter that mixes worst
+_ENOUGH = 0.1  # seconds of a measurement
+_LONG, _QUICK = 60.0, 10.0  # seconds: from where on a hint at fast fits helps; below, no estimate is needed
+_RHAT, _ESS = 1.1, 10.0  # of chains that are of some use when the time is over; the latter for each chain
 _RUN = ("chains", "seed", "executor", "workers", "checkpoint", "progress", "time_limit", "dtype")
+_SETTINGS = (*(name for name in _RUN if name != "seed"), "until")
 _CHAINS = 4  # of a simulation
+_Fit = Callable[[Problem, float], Maximum]
 # A simulation has a fixed length, and is judged by a rule of its own: few draws of many locations.
 _NEVER = Converged(rhat=1e9, rhat_angles=1e9, ess=1e12)
 
@@ -89,49 +112,195 @@ def check_data(data: Data, options: dict[str, Any], new: Table | None = None) ->
     if "neighbors" in options:
         check_count(options["neighbors"], "neighbors", 1, "neighbors of a location")
     machine.read_memory(options.get("memory"))
+    check_settings(**{name: options[name] for name in _SETTINGS})
+    check_count(options["seed"], "seed", 0, "a stream of random numbers")
+    if options["draws"] is not None:
+        check_count(options["draws"], "draws", 1, "draws to keep of each chain")
     every = data.table if new is None else new
     check_constant(data.table, every)
     check_scale(data.table, every)
 
 
 def learn(data: Data, options: dict[str, Any], defaults: dict[str, Any]) -> Learned:
-    """Draw the parameters from their posterior, given the observed data alone."""
+    """Learn the parameters from the observed data alone: draws from their posterior, or the fast fit."""
+    began = time.monotonic()
     check_data(data, options)
     method = read_method(options["method"], options["sampler"])
-    problem = _problem(data, None, options)
-    n = problem.n
-    rows = _learned_with(problem, options["precision"])
-    if rows is None:
-        if not problem.is_sparse:
-            check_size(n, 0, options["chains"])
-        run = problem
+    n = len(data.radians)
+    if options["inference"] == "bayes" and (options["precision"] == "dense" or n <= DENSE):
+        check_size(n, 0, options["chains"])
+    selection = _select(data, options)
+    chosen = options if selection is None else options | {"kernel": selection.kernel}
+    problem = _problem(data, None, chosen)
+    call = call_text(options, defaults)
+    fit = _maximize if selection is None else selection.fit
+    if options["inference"] == "fast":
+        learned = _fast(problem, data, options, call, fit)
     else:
+        learned = _drawn(problem, method, data, options, call, fit, began)
+    noisy = "same" if problem.noise_rows is None else "none"
+    learned.tree.attrs |= _remarks(learned, problem, selection)
+    return replace(learned, problem=problem, facts=replace(learned.facts, noise_of_new=noisy))
+
+
+def _select(data: Data, options: dict[str, Any]) -> Selection | None:
+    """The default kernel, where none is given."""
+    if options["kernel"] is not None:
+        return None
+    exact = options["noise"] is None
+    kernels_of = candidates(data.table, metric=options["metric"], nugget=exact)
+    return select_kernel(kernels_of, lambda kernel: _problem(data, None, options | {"kernel": kernel}))
+
+
+def _maximize(problem: Problem, deadline: float = math.inf) -> Maximum:
+    return maximize(problem, workers=machine.cores(), deadline=deadline)
+
+
+def _fast(problem: Problem, data: Data, options: dict[str, Any], call: str, fit: _Fit) -> Learned:
+    """The fast fit; with noise, the angles of the process are drawn at its parameters."""
+    tree = fit_fast(problem, options["seed"], options["time_limit"], fit)
+    if problem.noise is not None:
+        tree = _with_data(tree, problem, options)
+    return Learned(tree, problem.kernel, _facts(problem.kernel, data, call))
+
+
+def _drawn(
+    problem: Problem,
+    method: Method,
+    data: Data,
+    options: dict[str, Any],
+    call: str,
+    fit: _Fit,
+    began: float,
+) -> Learned:
+    """Draws of the parameters; where the time is over before they are of use, the fast fit."""
+    few = problem.n > MOST and options["precision"] == "auto"
+    rows = some_rows(problem, _SUBSET) if few else np.arange(problem.n)
+    run = problem
+    if few:
         run = replace(
             problem,
             X=problem.X[rows],
             observed=problem.observed[rows],
             noise_rows=None if problem.noise_rows is None else problem.noise_rows[rows],
-            neighbors=None,
+            neighbors=options["neighbors"] if _SUBSET > DENSE else None,
         )
-    call = call_text(options, defaults)
-    learned = run_task(_learner(run, method, options), run.kernel, data, options, call)
-    noisy = "same" if problem.noise_rows is None else "none"
-    learned = replace(learned, problem=problem, facts=replace(learned.facts, noise_of_new=noisy))
-    if rows is None:
+    limit = options["time_limit"]
+    learner = _learner(run, method, options, fit(run, math.inf if limit is None else began + limit))
+    if limit is None or time.monotonic() - began < limit:
+        _announce(learner, options)
+    left = None if limit is None else limit - (time.monotonic() - began)
+    learned = None
+    with suppress(TimeLimitError):  # before the first draw
+        if left is None or left > 0.0:
+            learned = run_task(learner, run.kernel, data, options | {"time_limit": left}, call)
+    if learned is None or (learned.tree.attrs["stopped"] == "time limit" and not _usable(learned.tree)):
+        seconds = time.monotonic() - began
+        tree = as_result(problem, learner.maximum, options["seed"], seconds, "time limit")
+        tree.attrs[REPLACED] = 1
+        message = (
+            "the time limit came before the chains were of use, so that predictions are those of the fast fit, without "
+            "the uncertainty of the parameters: give more time, or ask for inference='fast'."
+        )
+        warnings.warn(message, ConvergenceWarning, stacklevel=caller_level())
+        if problem.noise is not None:
+            tree = _with_data(tree, problem, options)
+        return Learned(tree, problem.kernel, _facts(problem.kernel, data, call))
+    if not few:
         return learned
     tree = _with_data(learned.tree, problem, options)
     tree.attrs["learned_with"] = len(rows)
     return replace(learned, tree=tree)
 
 
-def _learned_with(problem: Problem, precision: str) -> npt.NDArray[np.intp] | None:
-    """Rows that parameters are learned with where there are too many for all; None for all."""
-    if problem.n <= DENSE or precision != "auto":
-        return None
-    points = embed(problem.kernel, Inputs.check(problem.X, problem.column_names))
-    # As dense as among all, which the parameters of this model depend on; and many groups, for how rough the angles are
-    # may differ from one to the next.
-    return groups_of_near(points, _SUBSET, _GROUP)
+def _usable(tree: xr.DataTree) -> bool:
+    """Whether chains that were stopped early say more than a fast fit does."""
+    table, chains = diagnose(tree), tree["posterior"].sizes.get("chain", 1)
+    agree = chains == 1 or bool((table["rhat"] < _RHAT).all())
+    return agree and bool((table["ess"] >= _ESS * chains).all())
+
+
+def _announce(learner: Learner, options: dict[str, Any]) -> None:
+    """Say how long the chains may take, from the time of some iterations; their draws are not used."""
+    chains = options["chains"]
+    if options["progress"] is False or not isinstance(chains, int):
+        return
+    state, pace = learner.start(options["seed"], 0), math.inf
+    for count in (1, 4, 16, 64):  # the first may compile, and few have a cost of their own
+        began = time.monotonic()
+        state, _ = learner.advance(state, count)
+        seconds = time.monotonic() - began
+        pace = min(pace, seconds / count)
+        if count > 1 and seconds > _ENOUGH:
+            break
+    draws, until = read_length(options["draws"], options["until"], chains, learner.problem.d)
+    if until is not None:
+        draws = min(draws, max(until.first, until.ess / _EFFICIENCY / chains))
+    rounds = -(-chains // min(chains, options["workers"] or machine.cores()))
+    seconds = pace * rounds * (learner.warmup + draws * learner.thin)
+    if seconds < _QUICK:
+        return
+    hint = " A fast fit takes seconds: inference='fast', or --fast." if seconds > _LONG else ""
+    text = (
+        f"Learning from {learner.problem.n:,} observations takes about {_duration(seconds)}: {1e3 * pace:.2g} ms an "
+        f"iteration, and about {learner.warmup + draws * learner.thin:,.0f} iterations of {chains} chains.{hint}"
+    )
+    print(text, file=sys.stderr, flush=True)
+
+
+def _duration(seconds: float) -> str:
+    """In words.
+
+    >>> _duration(42.3), _duration(200.0), _duration(9000.0)
+    ('42 s', '3 minutes', '2.5 hours')
+    """
+    if seconds < 100.0:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} minutes" if seconds < 5400.0 else f"{seconds / 3600:.1f} hours"
+
+
+def _remarks(learned: Learned, problem: Problem, selection: Selection | None) -> dict[str, Any]:
+    """What a result tells beside its numbers: how the kernel was chosen, and length scales that ran away."""
+    found: dict[str, Any] = {}
+    if selection is not None and len(selection.table) > 1:
+        found[CHOICE] = selection.to_text()
+    draws = learned_draws(learned.tree)
+    typical = {str(name): float(np.median(draws[name].values)) for name in draws.data_vars}
+    far = list(_far_lengthscales(problem, typical))
+    return found | ({REMARKS: json.dumps(far, ensure_ascii=False)} if far else {})
+
+
+def _far_lengthscales(problem: Problem, typical: dict[str, float]) -> Iterator[str]:
+    """Name length scales that are hundreds of times the extent of the data."""
+    inputs, names = Inputs(problem.X[: problem.n], problem.column_names), list(problem.named.parameters)
+    first = 0
+    for node in problem.kernel.nodes():
+        own = names[first : first + len(node.own_parameters())]
+        first += len(own)
+        if not isinstance(node, Stationary):
+            continue
+        columns = inputs.indices(as_columns(node.columns))
+        points = inputs.X[:, columns]
+        points = on_the_earth(points) if node.metric == "geographic" else points
+        extent = np.ptp(points, axis=0)
+        scales = [name for name in own if name.startswith("lengthscale") and name in typical]
+        for i, name in enumerate(scales):
+            single = len(scales) == len(columns)
+            ratio = typical[name] / float(extent[i] if single else np.linalg.norm(extent))
+            if ratio < _FAR:
+                continue
+            what = f"{name} is {ratio:.0f} times the extent of the data"
+            if single and len(columns) > 1:
+                label = inputs.label(columns[i])
+                yield (
+                    f"{what}: the angles hardly depend on {label!r} here. Leave it out of the inputs, or fix its "
+                    "length scale."
+                )
+            else:
+                yield (
+                    f"{what}, and cannot be told from the variance there: give it a number or a narrower prior, as in "
+                    f"priors.LogNormal({np.log(np.linalg.norm(extent)):.2g}, 0.5)."
+                )
 
 
 def run_task(
@@ -146,8 +315,15 @@ def run_task(
     locations = len(data.radians) + (0 if new is None else len(new.values))
     draws, until = read_length(options["draws"], options["until"], options["chains"], locations)
     tree = run_chains(task, draws=draws, until=until, **{name: options[name] for name in _RUN})
+    facts = _facts(kernel, data, call, new)
+    if until is not None:
+        facts = replace(facts, target_ess=float(until.ess))
+    return Learned(tree, kernel, facts)
+
+
+def _facts(kernel: kernels.Kernel, data: Data, call: str, new: Table | None = None) -> Facts:
     shown = data.table if new is None else new
-    facts = Facts(
+    return Facts(
         range=data.range,
         names=data.table.names,
         categories=dict(shown.categories),
@@ -155,9 +331,6 @@ def run_task(
         call=call,
         metric=metric_of(kernel),
     )
-    if until is not None:
-        facts = replace(facts, target_ess=float(until.ess))
-    return Learned(tree, kernel, facts)
 
 
 def draw_transductive(
@@ -190,7 +363,7 @@ def draw_jointly(
     """Draw all new angles together, at parameters that were learned before."""
     assert learned.problem is not None
     given, d = learned.problem, learned.problem.n + len(X_new.values)
-    sparse = options["precision"] == "vecchia" or (options["precision"] == "auto" and d > DENSE)
+    sparse = options["precision"] == "vecchia" or (options["precision"] == "auto" and d > _JOINT)
     k = int(options["neighbors"]) if sparse else None
     check_room(d, len(X_new.values), k, draws, options["memory"])
     problem = replace(given, X=np.concatenate([given.X, X_new.values]), neighbors=k)
@@ -248,7 +421,7 @@ def condition(learned: Learned, data: Data, options: dict[str, Any], noise: Any)
                 "as in condition(X, y, noise=noise)."
             )
         by_row = given
-    sparse = old.is_sparse or len(data.radians) > DENSE
+    sparse = options["precision"] == "vecchia" or len(data.radians) > _JOINT
     k = int(options["neighbors"]) if sparse else None
     problem = replace(
         old,
@@ -291,13 +464,18 @@ def _with_data(tree: xr.DataTree, problem: Problem, options: dict[str, Any]) -> 
     simulated = _simulated(problem, tree, options, default_draws(0))
     # Of the simulation only the angles are taken; all draws of the parameters say how well they were learned.
     simulated["learning"] = xr.DataTree(learned_draws(tree))
-    simulated["sample_stats"] = xr.DataTree(tree["sample_stats"].to_dataset())
+    if "sample_stats" in tree.children:
+        simulated["sample_stats"] = xr.DataTree(tree["sample_stats"].to_dataset())
     simulated.attrs = dict(tree.attrs)
     return simulated
 
 
-def _learner(problem: Problem, method: Method, options: dict[str, Any]) -> Learner:
+def _learner(
+    problem: Problem, method: Method, options: dict[str, Any], maximum: Maximum | None = None
+) -> Learner:
     learner = Learner(problem, method, options["warmup"], options["thin"], pointwise=True)
+    if maximum is not None:
+        learner.__dict__["maximum"] = maximum
     if not problem.is_sparse:
         return learner
     # Neighbors are chosen in the metric of likely parameters, once and for all chains.
@@ -315,8 +493,8 @@ def _problem(data: Data, X_new: Table | None, options: dict[str, Any]) -> Proble
     kernel = choose_kernel(
         data.table, X_new, options["kernel"], metric=options["metric"], noisy=noise is not None
     )
-    d = n + (0 if X_new is None else len(X_new.values))
-    sparse = options["precision"] == "vecchia" or (options["precision"] == "auto" and d > DENSE)
+    d, most = (n, DENSE) if X_new is None else (n + len(X_new.values), _JOINT)
+    sparse = options["precision"] == "vecchia" or (options["precision"] == "auto" and d > most)
     return make_problem(
         data.table.values,
         data.radians,

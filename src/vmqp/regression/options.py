@@ -29,6 +29,7 @@ _CHOICES = {
     "drift": (None, "constant", "mean"),
     "precision": ("auto", "dense", "vecchia"),
     "sampler": ("hybrid", "heatbath", "augmented"),
+    "inference": ("bayes", "fast"),
 }
 _LEAST, _MOST = 1000, 10_000  # draws of each chain where no number is given
 _NUMBERS = 100_000_000  # draws times places and chains that they may come to

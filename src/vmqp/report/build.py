@@ -14,7 +14,7 @@ from vmqp.circle import FloatArray
 from vmqp.errors import InputError
 from vmqp.report.content import Call, Content, Fact
 from vmqp.report.meanings import glossary
-from vmqp.report.measures import diagnostic_rows, parameter_rows, score_rows
+from vmqp.report.measures import choice_rows, diagnostic_rows, parameter_rows, score_rows
 from vmqp.report.page import check_writable, write
 from vmqp.report.pictures import Gallery
 from vmqp.report.places import choose, tell, where
@@ -138,7 +138,9 @@ def make_content(
         )
         for number, (row, role) in enumerate(chosen)
     )
-    parameter_columns, parameters = parameter_rows(posterior.summary(probability), angles)
+    table = posterior.summary(probability)
+    parameter_columns, parameters = parameter_rows(table[["mean"]] if posterior.fast else table, angles)
+    choice_columns, choice = choice_rows(posterior.kernel_choice)
     judged = verdict(posterior, known, angles, probability)
     diagnostic_columns, diagnostics = diagnostic_rows(posterior.diagnostics(), judged.trusted)
     overview, others = gallery.overview(inputs), gallery.others(known)
@@ -156,11 +158,15 @@ def make_content(
         overview=overview,
         pictures=others,
         scores=() if known is None else score_rows(posterior, known, angles, probability),
-        parameters_note=f"Each lies with a probability of {percent(probability)} between the two numbers from and to.",
+        parameters_note="They were fitted, and their uncertainty is left out."
+        if posterior.fast
+        else f"Each lies with a probability of {percent(probability)} between the two numbers from and to.",
         parameter_columns=parameter_columns,
         parameters=parameters,
+        choice_columns=choice_columns,
+        choice=choice,
         diagnostic_columns=diagnostic_columns,
-        diagnostics=diagnostics,
+        diagnostics=() if posterior.fast else diagnostics,
         remarks=remarks(posterior),
         calls=_calls(posterior, call),
         versions=_versions(),

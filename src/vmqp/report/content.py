@@ -236,6 +236,9 @@ class Content:
     parameters_note: str = ""
     parameter_columns: tuple[str, ...] = ()
     parameters: tuple[Measure, ...] = ()
+    choice_columns: tuple[str, ...] = ()
+    choice: tuple[Measure, ...] = ()
+    """The kernels that the default was chosen among."""
     diagnostic_columns: tuple[str, ...] = ()
     diagnostics: tuple[Measure, ...] = ()
     remarks: tuple[str, ...] = ()

@@ -87,6 +87,25 @@ def parameter_rows(table: "pd.DataFrame", angles: Angles) -> tuple[tuple[str, ..
     return tuple(_LABELS.get(column, column.replace("_", " ")) for column in kept), rows
 
 
+def choice_rows(table: "pd.DataFrame") -> tuple[tuple[str, ...], tuple[Measure, ...]]:
+    """Columns and rows of the kernels that the default was chosen among.
+
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"elpd": [-3.0], "difference": 0.0, "se": 0.0}, index=["Matérn 3/2"])
+    >>> choice_rows(table)[1][0].values
+    ('−3.0', '0.0', '0.0')
+    """
+    rows = tuple(
+        Measure(
+            str(name),
+            tuple(f"{float(value):.1f}".replace("-", "−") for value in table.loc[name]),
+            "chosen" if i == 0 else "",
+        )
+        for i, name in enumerate(table.index)
+    )
+    return ("log density", "difference", "its error"), rows
+
+
 def score_rows(
     posterior: "Posterior", truth: FloatArray, angles: Angles, probability: float
 ) -> tuple[Measure, ...]:

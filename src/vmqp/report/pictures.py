@@ -99,9 +99,9 @@ class Gallery:
         )
 
     def others(self, truth: FloatArray | None) -> tuple[Picture, ...]:
-        """Calibration where all truth is known, the parameters, and the chains' memory."""
+        """Calibration where truth is known, the parameters, and the chains' memory."""
         pictures = []
-        if truth is not None and not np.isnan(truth).any():
+        if truth is not None:
             pictures.append(
                 self._draw(
                     lambda: self.posterior.plot_calibration(truth),
@@ -111,7 +111,7 @@ class Gallery:
                     alt="Calibration of the predictions against the truth.",
                 )
             )
-        if self.posterior.parameters:
+        if self.posterior.parameters and not self.posterior.fast:
             pictures.append(
                 self._draw(
                     lambda: self.posterior.plot_parameters(compass=self.compass),

@@ -37,7 +37,16 @@ def verdict(posterior: "Posterior", truth: FloatArray | None, angles: Angles, pr
     if not found.trusted:
         lead = "The computation has not settled: the numbers below could still change a good deal."
         remedies = [_ENDINGS[posterior.stopped]] if posterior.stopped in _ENDINGS else []
+        if posterior.fast:
+            headline = "The predictions of a fast fit: the chains need more time"
+            return Verdict(False, headline, found.sentences, tuple(remedies))
         return Verdict(False, "Do not use these numbers yet", (lead, *found.sentences), tuple(remedies))
+    if posterior.fast:
+        headline = "A fast fit: good for a first look"
+        held_out = [] if truth is None else [score_rows(posterior, truth, angles, probability)]
+        told = [f"{row.values[0]} {row.words}" for rows in held_out for row in rows if "arcs" in row.name]
+        remedy = "For intervals that count the uncertainty of the parameters, fit without fast."
+        return Verdict(True, headline, (*found.sentences, *told), (remedy,), caution=True)
     if truth is None:
         limits = (
             "This says that the computation has settled. Whether the model fits the world only angles that it has not "
@@ -110,7 +119,10 @@ def facts(
     ]
     for column, (name, values) in enumerate(inputs.items()):
         told.append(Fact(f"Input: {name}", _span(values, observed[:, column])))
-    told.append(Fact("Chains and draws", f"{plural(chains, 'chain')} of {plural(draws, 'draw')}"))
+    if posterior.fast:
+        told.append(Fact("How it was learned", "by the largest penalized pseudo-likelihood (a fast fit)"))
+    else:
+        told.append(Fact("Chains and draws", f"{plural(chains, 'chain')} of {plural(draws, 'draw')}"))
     if "learned_with" in attributes:
         told.append(Fact("Learned from", f"{attributes['learned_with']:,} of the observed angles"))
     told.append(

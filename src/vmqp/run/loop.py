@@ -18,6 +18,7 @@ from vmqp.errors import (
     TimeLimitError,
     caller_level,
 )
+from vmqp.linalg.threads import one_blas_thread
 from vmqp.run.checkpoint import Checkpoint, Identity
 from vmqp.run.cluster import DaskClient
 from vmqp.run.diagnostics import LEAST_DRAWS, circular_names
@@ -29,7 +30,6 @@ from vmqp.run.result import make_result
 from vmqp.run.scheduler import Outcome, Scheduler, stand
 from vmqp.run.stopping import Converged, worst_rhat
 from vmqp.run.store import Draws, Groups
-from vmqp.run.worker import one_blas_thread
 
 __all__ = ["run_chains"]
 

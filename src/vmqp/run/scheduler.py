@@ -4,6 +4,7 @@ The scheduler decides by counts of iterations only, except where a clock or a pe
 depend on the executor, the number of workers or their speed.
 """
 
+import math
 import time
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, wait
 from dataclasses import dataclass
@@ -48,6 +49,7 @@ class _Flight(NamedTuple):
     standing: Standing
     iterations: int
     generation: int
+    began: float
 
 
 def stand(plan: Plan, total: int, store: Draws, checkpoint: Checkpoint | None) -> list[Standing]:
@@ -107,6 +109,7 @@ class Scheduler:
         self._flights: dict[Result, _Flight] = {}
         self._goal = 0
         self._stop: str | None = None
+        self._pace = 0.0  # seconds an iteration of the last chunk, the wait for a worker included
         self._failure: tuple[Path, OSError] | None = None
 
     def run(self) -> Outcome:
@@ -156,15 +159,22 @@ class Scheduler:
 
     def _submit(self, standing: Standing) -> None:
         while self._stop is None and standing.position < self._goal:
-            iterations = min(self._plan.chunk, self._goal - standing.position)
+            iterations = min(self._plan.chunk, self._goal - standing.position, self._in_time())
             generation = self._pool.generation
             try:
                 future = self._pool.submit(self._plan.task, standing.state, iterations)
             except BrokenExecutor as error:
                 self._lost(standing, generation, error)
                 continue
-            self._flights[future] = _Flight(standing, iterations, generation)
+            self._flights[future] = _Flight(standing, iterations, generation, time.monotonic())
             return
+
+    def _in_time(self) -> int:
+        """Iterations that end about when the time does; the first are few, for their pace is not known yet."""
+        left = self._deadline - time.monotonic()
+        if math.isinf(left):
+            return self._plan.chunk
+        return max(1, int(left / self._pace) if self._pace else self._plan.chunk // 20)
 
     def _take(self, future: Result) -> None:
         flight = self._flights.pop(future, None)
@@ -178,6 +188,7 @@ class Scheduler:
             self._submit(standing)
             return
         first, last = standing.position, standing.position + flight.iterations
+        self._pace = (time.monotonic() - flight.began) / flight.iterations
         chunk = as_stored(chunk, self._plan.dtype)
         self._store.add(standing.chain, chunk, _due(self._plan, first, last))
         standing.state, standing.position, standing.tries = state, last, 0

@@ -9,11 +9,12 @@ names the row, the column, and what to do.
 [350.0, 10.0]
 """
 
-from vmqp.tables.angles import AngleRange, read_angles, read_truth
+from vmqp.tables.angles import AngleRange, find_missing, read_angles, read_truth
 from vmqp.tables.files import digest, place_in_file, read_file
 from vmqp.tables.inputs import Table, constant_columns, read_inputs, read_new_inputs
-from vmqp.tables.periods import read_period
+from vmqp.tables.periods import fits, read_period
 from vmqp.tables.rows import Chosen, Rows, choose, complete_rows
+from vmqp.tables.source import take_rows
 from vmqp.tables.words import nearest
 
 __all__ = [
@@ -25,6 +26,8 @@ __all__ = [
     "complete_rows",
     "constant_columns",
     "digest",
+    "find_missing",
+    "fits",
     "nearest",
     "place_in_file",
     "read_angles",
@@ -33,4 +36,5 @@ __all__ = [
     "read_new_inputs",
     "read_period",
     "read_truth",
+    "take_rows",
 ]

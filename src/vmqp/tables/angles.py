@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from vmqp import circle
 from vmqp.circle import TWO_PI, FloatArray, FloatOrArray
@@ -22,7 +22,7 @@ from vmqp.tables.cells import Where, read_numbers, sort_of
 from vmqp.tables.periods import fits, read_period, suggestion, written
 from vmqp.tables.source import read_single
 
-__all__ = ["AngleRange", "read_angles", "read_truth"]
+__all__ = ["AngleRange", "find_missing", "read_angles", "read_truth"]
 
 
 @dataclass(frozen=True)
@@ -88,27 +88,45 @@ def read_angles(
 
 
 def read_truth(y_true: Any, range: AngleRange, count: int | None = None, name: str = "y_true") -> FloatArray:
-    """Read true angles to compare predictions with: radians in (−π, π]; values outside the range are wrapped.
+    """Read true angles to compare predictions with: radians in (−π, π], and nan for those that are missing.
 
-    >>> read_truth([-10, 370], AngleRange(360.0, False, "degrees"), 2).round(3).tolist()
-    [-0.175, 0.175]
+    Values outside the range are wrapped.
+
+    >>> read_truth([-10, 370, None], AngleRange(360.0, False, "degrees"), 3).round(3).tolist()
+    [-0.175, 0.175, nan]
     >>> read_truth([-10], AngleRange(360.0, False, "degrees"), 2)
     Traceback (most recent call last):
     vmqp.errors.InputError: there are 2 predicted places and y_true has 1 rows: give one angle for each place.
     """
-    values = _read_values(y_true, name)
+    missing = find_missing(y_true, name)
+    values = _read_values(y_true, name, missing)
     if count is not None and len(values) != count:
         raise InputError(
             f"there are {count} predicted places and {name} has {len(values)} rows: give one angle for each place."
         )
-    radians: FloatArray = range.to_radians(values)
-    return radians
+    if missing.all():
+        raise InputError(f"all {len(values)} values of {name} are missing: give at least one angle.")
+    return np.where(missing, np.nan, range.to_radians(values))
 
 
-def _read_values(y: Any, name: str) -> FloatArray:
-    """Return one column of finite numbers."""
+def find_missing(y: Any, name: str = "y") -> NDArray[np.bool_]:
+    """Tell which values of a column are missing: None, nan, a masked entry, or blank text.
+
+    >>> find_missing([350.0, None, float("nan"), " "]).tolist()
+    [False, True, True, True]
+    """
+    cells = read_single(y, name).cells(0)
+    if cells.dtype.kind in "fiub":
+        return np.asarray(np.isnan(cells))
+    return np.array([sort_of(cell) == "missing" for cell in cells], dtype=bool)
+
+
+def _read_values(y: Any, name: str, missing: NDArray[np.bool_] | None = None) -> FloatArray:
+    """Return one column of finite numbers, 0 where they are known to be missing."""
     source = read_single(y, name)
     cells = source.cells(0)
+    if missing is not None and missing.any():
+        cells = np.where(missing, 0.0, cells)
     sorts = {sort_of(cell) for cell in cells} if cells.dtype.kind in "OMm" else set()
     if source.is_category(0) or cells.dtype.kind == "b" or "true or false" in sorts:
         raise InputError(f"{name} holds categories or True and False, where angles are needed: give numbers.")

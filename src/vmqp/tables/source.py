@@ -25,7 +25,7 @@ from vmqp.errors import InputError
 from vmqp.tables.cells import Where, sort_of
 from vmqp.tables.words import listed, shown
 
-__all__ = ["Source", "read_single", "read_source"]
+__all__ = ["Source", "read_single", "read_source", "take_rows"]
 
 _NUMBERS = (
     nw.Int8,
@@ -119,6 +119,18 @@ def read_single(data: Any, name: str) -> Source:
             f"{name} has {len(source.columns)} columns{what}, where one is needed: choose one of them."
         )
     return source
+
+
+def take_rows(data: Any, rows: NDArray[np.intp]) -> Any:
+    """Return some rows of an array, a list, or a frame of pandas or polars, as what it is.
+
+    >>> take_rows([350.0, 10.0, 20.0], np.array([0, 2]))
+    [350.0, 20.0]
+    """
+    native = nw.from_native(data, allow_series=True, pass_through=True)
+    if isinstance(native, nw.DataFrame | nw.Series):
+        return native[rows.tolist()].to_native()
+    return [data[row] for row in rows] if isinstance(data, list | tuple) else np.asarray(data)[rows]
 
 
 def _empty(name: str, shape: Sequence[int]) -> InputError:

@@ -2,6 +2,7 @@
 
 Each learns by `fit(X, y)` at once, and answers `predict`, `draws`, `crps` and `score` for any new places, one by one:
 predictions at a place do not depend on which other places are asked for, and have no dependence between places.
+`TanHalfRegression` and `CosineSineGP` have a density, and so a `log_score`.
 
 >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [350.0, 0.0, 10.0, 20.0]
 >>> Climatology(period=360).fit(X, y).predict([[1.5]]).round(6)

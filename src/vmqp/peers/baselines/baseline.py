@@ -5,6 +5,7 @@ radians by `_mean` and `_draw`.
 """
 
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -55,14 +56,19 @@ class Baseline(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def crps(self, X: Any, y: npt.ArrayLike, distance: str = "cosine") -> FloatArray:
         """CRPS of the predictions at X given the true angles, (m,), as `vmqp.Posterior.crps`."""
-        new = self._new(X)
-        truth = read_truth(y, self.range_, len(new.values), name="y")
-        score = self._crps(new, truth, distance)
-        return np.asarray(score * (self.range_.period / TWO_PI if distance == "arc" else 1.0))
+        score = self._scored(X, y, lambda new, truth: self._crps(new, truth, distance))
+        return score * (self.range_.period / TWO_PI if distance == "arc" else 1.0)
+
+    def log_score(self, X: Any, y: npt.ArrayLike) -> FloatArray:
+        """Log density of the predictions at X at the true angles, (m,): larger is better.
+
+        A prediction that has its weight on a few angles has no density, and is refused.
+        """
+        return np.asarray(self._scored(X, y, self._log_density) + np.log(TWO_PI / self.range_.period))
 
     def score(self, X: Any, y: npt.ArrayLike) -> float:
-        """Minus the mean CRPS of the predictions at X: larger is better."""
-        return -float(self.crps(X, y).mean())
+        """Minus the mean CRPS of the predictions at X, but for rows where y is nan: larger is better."""
+        return -float(np.nanmean(self.crps(X, y)))
 
     @abstractmethod
     def _learn(self, table: Table, radians: FloatArray) -> None:
@@ -80,6 +86,21 @@ class Baseline(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """In radians; from draws, unless the law is a few angles and can be scored itself."""
         draws = self._draw(new, _SCORED, np.random.default_rng(0))
         return scores.crps(draws, truth, distance=distance)
+
+    def _log_density(self, new: Table, truth: FloatArray) -> FloatArray:
+        """In radians, (m,)."""
+        raise InputError(
+            f"{type(self).__name__} predicts a few angles with equal weights, which have no density: score it by crps."
+        )
+
+    def _scored(
+        self, X: Any, y: npt.ArrayLike, score: Callable[[Table, FloatArray], FloatArray]
+    ) -> FloatArray:
+        """A score of each place; nan where the true angle is nan."""
+        new = self._new(X)
+        truth = read_truth(y, self.range_, len(new.values), name="y")
+        known = ~np.isnan(truth)
+        return np.where(known, score(new, np.where(known, truth, 0.0)), np.nan)
 
     def _new(self, X_new: Any) -> Table:
         check_is_fitted(self, "table_")

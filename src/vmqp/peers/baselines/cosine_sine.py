@@ -1,6 +1,6 @@
 """A Gaussian process on the cosine and one on the sine, and the angle of what they predict.
 
-The two are independent and share one kernel, σ² times a Matérn kernel plus white noise, whose parameters maximise the
+The two are independent and share one kernel, σ² times a Matérn kernel plus white noise, whose parameters maximize the
 likelihood of both. So a rotation of the data rotates the predictions: with a kernel for each it would not.
 """
 
@@ -14,6 +14,7 @@ from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
 from vmqp.checks import check_count
 from vmqp.circle import TWO_PI, FloatArray
 from vmqp.errors import InputError
+from vmqp.laws import projected_normal
 from vmqp.peers.baselines.baseline import Baseline, Standard, numbers_only
 from vmqp.tables import Table
 
@@ -76,6 +77,13 @@ class CosineSineGP(Baseline):
         # Along and across the mean: so draws of rotated data are the rotated draws.
         length = np.hypot(center[:, 0], center[:, 1])
         return np.asarray(np.arctan2(center[:, 1], center[:, 0]) + np.arctan2(noise[1], length + noise[0]))
+
+    def _log_density(self, new: Table, truth: FloatArray) -> FloatArray:
+        center, deviation = self._predicted(new)
+        variance = deviation**2
+        return projected_normal(
+            truth, center[:, 0], center[:, 1], variance, np.zeros_like(variance), variance
+        )
 
     def _predicted(self, new: Table) -> tuple[FloatArray, FloatArray]:
         """Means of cosine and sine, (m, 2), and the standard deviation that both have, (m,), white noise included."""

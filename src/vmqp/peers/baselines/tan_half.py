@@ -70,6 +70,12 @@ class TanHalfRegression(Baseline):
         mean = self._mean(new)
         return np.asarray(mean + rng.vonmises(0.0, self.concentration_, size=(n, mean.size)))
 
+    def _log_density(self, new: Table, truth: FloatArray) -> FloatArray:
+        off = (
+            2.0 * np.sin((truth - self._mean(new)) / 2.0) ** 2
+        )  # 1 − cos, without a difference of nearly equal numbers
+        return np.asarray(-self.concentration_ * off - np.log(TWO_PI * i0e(self.concentration_)))
+
 
 def _curve(columns: FloatArray, slopes: FloatArray) -> FloatArray:
     return np.asarray(2.0 * np.arctan(columns @ slopes))

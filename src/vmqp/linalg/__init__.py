@@ -1,0 +1,1 @@
+"""Linear algebra inside compiled loops."""
