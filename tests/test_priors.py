@@ -14,6 +14,7 @@ from scipy import integrate, stats
 from vmqp import priors
 from vmqp.circle import difference
 from vmqp.errors import InputError
+from vmqp.priors.compiled import Coordinates
 
 # Each prior beside the same law of an outside library.
 LAWS = [
@@ -371,3 +372,38 @@ def test_other_bad_arguments_are_named():
         priors.HalfNormal(1).to_unconstrained(-1)
     with pytest.raises(InputError, match="x must lie between 1 and 2"):
         priors.Uniform(1, 2).to_unconstrained([1.5, math.nan])
+
+
+T = np.array([-30.0, -3.0, -0.4, 0.0, 0.7, 2.0, 6.0])
+
+
+def compiled(prior):
+    """Log density, slope, stretch and parameter at all T."""
+    place = Coordinates([prior])
+    return np.array([[place.move(np.array([t])), place.slopes[0], place.stretches[0], place.x[0]] for t in T])
+
+
+@each_transformed
+def test_the_compiled_form_is_the_same(prior):
+    one = [[*prior.unconstrained(float(t)), prior.from_unconstrained(float(t))] for t in T]
+    # Far out the parameter rounds to an end of its interval, and the slope that is taken from it loses digits.
+    np.testing.assert_allclose(compiled(prior), one, rtol=1e-6, atol=1e-9)
+
+
+def test_several_parameters_add_up():
+    place = Coordinates([priors.HalfNormal(2), priors.UniformAngle(), priors.Uniform(1, 3)])
+    value = place.move(np.array([0.3, 7.0, -1.0]))
+    expected = (
+        priors.HalfNormal(2).unconstrained(0.3)[0] + priors.Uniform(1, 3).unconstrained(-1.0)[0]
+    )  # an angle adds nothing
+    assert value == pytest.approx(expected)
+    assert place.x[1] == 7.0
+    assert Coordinates([]).move(np.empty(0)) == 0.0
+
+
+def test_a_law_of_the_users_is_asked_itself():
+    """A subclass has a density of its own: the table of the class that it comes from would be wrong."""
+    prior = ForgetsTheRoot(priors.HalfNormal(1))
+    one = [prior.unconstrained(float(t))[0] for t in T]
+    np.testing.assert_allclose(compiled(prior)[:, 0], one)
+    assert not np.allclose(compiled(priors.Squared(priors.HalfNormal(1)))[:, 0], one)

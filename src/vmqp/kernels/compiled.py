@@ -23,7 +23,16 @@ from vmqp.kernels.metrics import EARTH_RADIUS
 from vmqp.kernels.others import Categorical, Constant, Linear, Nugget, Periodic
 from vmqp.kernels.stationary import Exponential, Gaussian, Matern32, Matern52, RationalQuadratic, Stationary
 
-__all__ = ["Program", "compile_kernel", "pairs_of", "rows_within", "tile", "tile_gradient"]
+__all__ = [
+    "Program",
+    "add_by_parameters",
+    "compile_kernel",
+    "numbers_at",
+    "pairs_of",
+    "rows_within",
+    "tile",
+    "tile_gradient",
+]
 
 _ADD, _MULTIPLY, _SCALE, _NUGGET, _CONSTANT, _PERIODIC, _CATEGORICAL, _LINEAR = range(8)
 _EXPONENTIAL, _GAUSSIAN, _MATERN32, _MATERN52, _RATIONAL, _GREAT_CIRCLE = range(8, 14)
@@ -65,12 +74,6 @@ class Program(NamedTuple):
         scales = np.clip(found[..., self.scales], _SMALLEST, _LARGEST)
         found[..., self.scales] = 1.0 / np.square(scales)
         return found
-
-    def by_parameters(self, parameters: npt.ArrayLike, by_numbers: FloatArray, size: int) -> FloatArray:
-        """The gradient by all `size` parameters, from that by the numbers."""
-        found = np.asarray(parameters, dtype=np.float64)[self.sources]
-        slopes = np.where(self.scales, -2.0 / np.clip(found, 1e-100, 1e100) ** 3, 1.0)
-        return np.bincount(self.sources, weights=by_numbers * slopes, minlength=size).astype(np.float64)
 
 
 def compile_kernel(kernel: Kernel, inputs: Inputs) -> Program | None:
@@ -148,6 +151,25 @@ def _operation(node: Kernel) -> int | None:
     if isinstance(node, Exponential) and node.metric == "geographic":
         return _GREAT_CIRCLE
     return _LEAVES.get(type(node))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def numbers_at(parameters, sources, scales):  # type: ignore[no-untyped-def]
+    """The numbers of a program at its parameters, as `Program.numbers` has them."""
+    found = np.empty(len(sources))
+    for j in range(len(sources)):
+        found[j] = parameters[sources[j]]
+        if scales[j]:
+            found[j] = 1.0 / min(max(found[j], _SMALLEST), _LARGEST) ** 2
+    return found
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def add_by_parameters(parameters, sources, scales, by_numbers, out):  # type: ignore[no-untyped-def]
+    """Add the gradient by the parameters, from that by the numbers."""
+    for j in range(len(sources)):
+        slope = -2.0 / min(max(parameters[sources[j]], 1e-100), 1e100) ** 3 if scales[j] else 1.0
+        out[sources[j]] += by_numbers[j] * slope
 
 
 @njit(cache=True, nogil=True)

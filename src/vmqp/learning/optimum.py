@@ -13,8 +13,9 @@ from typing import Any, Protocol
 
 import numpy as np
 from scipy.optimize import minimize
+from scipy.spatial.distance import pdist
 
-from vmqp.circle import FloatArray
+from vmqp.circle import FloatArray, wrap
 from vmqp.errors import InputError
 from vmqp.learning.problem import Problem
 from vmqp.linalg.threads import one_blas_thread
@@ -26,6 +27,7 @@ _VARIANCES = (1e-4, 4.0)  # of a coordinate at the maximum; wider means that the
 _REACH = 12.0  # on the unconstrained scale, beyond all starts: a factor of e¹² for a scale
 _NEAR = 1e-6  # the largest gain in value that a further Newton step may promise at convergence
 _CLOSE = 1e-11  # relative to the value, at the end of a climb
+_SAME = 0.2  # of where an earlier climb ended: a climb that comes here would end there too
 _STEP = 1e-4  # of differences of the gradient
 _TURNS = np.pi / 2.0 * np.arange(4)
 
@@ -145,7 +147,7 @@ def starting_points(objective: Objective) -> list[FloatArray]:
     nuggets = np.array([name.startswith("nugget") for name in names], dtype=np.float64)
     points = [typical + factor * lengths for factor in _factors(lengths, (1.0, 0.1, 0.3, 3.0, 10.0))]
     some = objective.X[:: max(1, len(objective.X) // 100)]
-    distance = float(np.median(np.linalg.norm(some[:, None] - some, axis=-1)))
+    distance = float(np.median(pdist(some))) if len(some) > 1 else 0.0
     for factor in (0.1, 0.3, 1.0) if lengths.any() else ():
         point = typical.copy()
         for j in np.flatnonzero(lengths):
@@ -174,6 +176,8 @@ class Search:
         self.value, self.gradient = -np.inf, np.zeros(len(objective.names))
         self.gain = np.inf
         """What a further step from the best point promises."""
+        self._turning = np.array(objective.names) == "direction"
+        self._ends: list[FloatArray] = []
 
     def evaluate(self, t: FloatArray) -> tuple[float, FloatArray] | None:
         """Return value and gradient; None where there is none."""
@@ -202,7 +206,7 @@ class Search:
             self.evaluate(starts[0])
             self.gain = 0.0
             return
-        turning = np.array(self.objective.names) == "direction"
+        turning = self._turning
         least, most = np.min(starts, axis=0) - _REACH, np.max(starts, axis=0) + _REACH
         least[turning], most[turning] = -np.inf, np.inf
         for start in self.ranked(starts)[:climbs]:
@@ -210,12 +214,12 @@ class Search:
                 return
             turned = [start + turn * turning for turn in (_TURNS if turning.any() else _TURNS[:1])]
             first = (self.ranked(turned) or turned)[0]
-            self._minimize(self._down, first, np.column_stack([least, most]), tolerance)
+            self._ends.append(self._minimize(self._down, first, np.column_stack([least, most]), tolerance))
 
     def climb_scaled(self, start: FloatArray, covariance: FloatArray) -> None:
         """Climb from a start near the maximum, in coordinates in which the curvature is about one."""
         root = np.linalg.cholesky(covariance)
-        bounded = np.array(self.objective.names) != "direction"
+        bounded = ~self._turning
 
         def down(z: FloatArray) -> tuple[float, FloatArray]:
             away = root @ z
@@ -225,7 +229,10 @@ class Search:
 
         self._minimize(down, np.zeros(len(start)), None, _CLOSE)
 
-    def _minimize(self, down: Any, start: FloatArray, bounds: FloatArray | None, tolerance: float) -> None:
+    def _minimize(
+        self, down: Any, start: FloatArray, bounds: FloatArray | None, tolerance: float
+    ) -> FloatArray:
+        """Run SciPy's minimizer; return where it ended."""
         before = self.value
         found = minimize(
             down,
@@ -233,16 +240,25 @@ class Search:
             jac=True,
             method="L-BFGS-B",
             bounds=bounds,
-            callback=self._look_at_clock,
+            callback=self._look_at_clock if bounds is None else self._may_end,
             options={"maxiter": 200, "ftol": tolerance, "gtol": 1e-6},
         )
         if self.value > before:
             self.gain = 0.5 * float(found.jac @ (found.hess_inv @ found.jac))
+        return np.asarray(found.x)
 
     def _look_at_clock(self, _: FloatArray) -> None:
         """End a climb where it is when the deadline has come."""
         if time.monotonic() > self._deadline:
             raise StopIteration
+
+    def _may_end(self, t: FloatArray) -> None:
+        """End a climb that has come to where an earlier one ended, too."""
+        self._look_at_clock(t)
+        for end in self._ends:
+            away = np.abs(np.where(self._turning, wrap(t - end), t - end))
+            if away.max() < _SAME:
+                raise StopIteration
 
     def ranked(self, points: Sequence[FloatArray]) -> list[FloatArray]:
         """Return the points where there is a value, the best first."""

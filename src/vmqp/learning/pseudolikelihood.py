@@ -41,7 +41,15 @@ from scipy.optimize import minimize_scalar
 from vmqp import model
 from vmqp.checks import check_count
 from vmqp.circle import FloatArray, wrap
-from vmqp.kernels.compiled import Program, compile_kernel, rows_within, tile, tile_gradient
+from vmqp.kernels.compiled import (
+    Program,
+    add_by_parameters,
+    compile_kernel,
+    numbers_at,
+    rows_within,
+    tile,
+    tile_gradient,
+)
 from vmqp.kernels.embedding import embed, flat
 from vmqp.kernels.inputs import Inputs
 from vmqp.learning.objective import Ruled, check_problem, complete_angles, draw_complete, find_maximum
@@ -53,6 +61,7 @@ from vmqp.precision.dense import SMALLEST_RCOND
 from vmqp.precision.groups import groups_of_near
 from vmqp.precision.vecchia import Graph, gather, make_graph, vecchia_column
 from vmqp.priors import Prior
+from vmqp.priors.compiled import Coordinates
 
 __all__ = ["Observed", "log_pseudolikelihood", "maximize", "maximize_latent", "some_rows"]
 
@@ -66,7 +75,7 @@ _COLUMNS = 2000  # of U, in one part of the work
 _RANKED, _CLIMBED = 60, (120, 600)  # locations that starts are compared on, and that are climbed on first
 _GROUP = 15  # of them that are near each other
 _CLIMBS = 2
-_ROUGH, _FINE = 1e-6, 1e-11  # where a climb ends: relative to the value
+_ROUGH, _FINE = 1e-6, 1e-9  # where a climb ends: relative to the value
 _REACH = 12.0  # of a search for χ, on the unconstrained scale
 _REFRESH = 100  # steps of the sampler at new values, from where it stood
 
@@ -114,10 +123,14 @@ def _norm(matrix, sums):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _dense(steps, numbers, points, x, kappa, nu, mean, extra, wanted, M, W, terms, by_numbers, slopes):  # type: ignore[no-untyped-def]
-    """log PL; −inf where K has no factor. With `wanted`, the gradient too: by κ, ν and `extra` in `slopes`."""
-    n, most = x.shape[1], max(_PAIRS, x.shape[1])
-    squares, values = np.empty((steps.shape[0], most)), np.empty((steps.shape[0], most))
+def _dense(  # type: ignore[no-untyped-def]
+    steps, sources, scales, points, theta, x, mean, known, shared, wanted, M, W, buffers, terms, by_theta
+):
+    """log PL; −inf where K has no factor. With `wanted`, the gradient by θ too."""
+    n, most = x.shape[1], buffers.shape[2]
+    numbers, kappa, nu = numbers_at(theta, sources, scales), theta[-3], theta[-2]
+    squares, values, tape = buffers[0], buffers[1], buffers[2]
+    added = 1.0 / theta[-1] if shared else 0.0
     low = 0
     while low < n:
         high = rows_within(low, n, most)
@@ -125,7 +138,7 @@ def _dense(steps, numbers, points, x, kappa, nu, mean, extra, wanted, M, W, term
         p = 0
         for a in range(low, high):
             M[a, : a + 1] = values[-1, p : p + a + 1]
-            M[a, a] += extra[a]
+            M[a, a] += known[a] + added
             p += a + 1
         low = high
     weights, diagonal = np.ones(n), np.empty(n)
@@ -141,7 +154,7 @@ def _dense(steps, numbers, points, x, kappa, nu, mean, extra, wanted, M, W, term
     if mean:
         for a in range(n):
             weights[a] = M[a].sum()
-    y, g = np.dot(x, M), np.empty((2, n))
+    y, g, slopes = np.dot(x, M), np.empty((2, n)), np.empty(2)
     value = _sites(x, y, diagonal, weights, kappa, nu, terms, g, slopes)
     if not wanted or not math.isfinite(value):
         return value
@@ -153,12 +166,12 @@ def _dense(steps, numbers, points, x, kappa, nu, mean, extra, wanted, M, W, term
         for b in range(n):
             M[a, b] *= diagonal[b]
     gram(M, W)
-    by_numbers[:] = 0.0
-    by_extra, tape = 0.0, np.empty((steps.shape[0], most))
+    by_extra, by_numbers = 0.0, np.zeros(len(sources))
     low = 0
     while low < n:
         high = rows_within(low, n, most)
-        tile(steps, numbers, points, low, high, squares, values)
+        if low > 0 or high < n:  # else they are still there
+            tile(steps, numbers, points, low, high, squares, values)
         p = 0
         for a in range(low, high):
             row = tape[-1, p : p + a + 1]
@@ -172,7 +185,9 @@ def _dense(steps, numbers, points, x, kappa, nu, mean, extra, wanted, M, W, term
             p += a + 1
         tile_gradient(steps, numbers, points, low, high, squares, values, tape, by_numbers)
         low = high
-    slopes[2] = by_extra
+    by_theta[:] = 0.0
+    add_by_parameters(theta, sources, scales, by_numbers, by_theta)
+    by_theta[-3], by_theta[-2], by_theta[-1] = slopes[0], slopes[1], -by_extra * added * added
     return value
 
 
@@ -187,37 +202,25 @@ class Dense:
         Cosines and sines of the angles.
     mean : bool
         Whether the drift has the weights M 1, and not 1.
+    known : ndarray of shape (n,)
+        What is added to the diagonal of K.
+    shared : bool
+        Whether 1/χ is added too.
     """
 
-    def __init__(self, program: Program, x: FloatArray, mean: bool) -> None:
-        self.program, self.x, self.mean = program, x, mean
+    def __init__(self, program: Program, x: FloatArray, mean: bool, known: FloatArray, shared: bool) -> None:
         n = x.shape[1]
         self.terms = np.empty(n)
         """The log density of each angle given all others, at the last call."""
-        self._M, self._W = np.empty((n, n)), np.empty((n, n))
-        self._by_numbers, self._slopes = np.empty(len(program.sources)), np.zeros(3)
+        most = min(max(_PAIRS, n), n * (n + 1) // 2)
+        self._given = program.steps, program.sources, program.scales, program.points
+        self._data = x, mean, known, shared
+        self._work = np.empty((n, n)), np.empty((n, n)), np.empty((3, len(program.steps), most)), self.terms
 
-    def __call__(
-        self, numbers: FloatArray, kappa: float, nu: float, extra: FloatArray, wanted: bool
-    ) -> tuple[float, FloatArray, FloatArray]:
-        """The value, its gradient by the numbers of the kernel, and by κ, ν and what is added to the diagonal of K."""
-        value = _dense(
-            self.program.steps,
-            numbers,
-            self.program.points,
-            self.x,
-            kappa,
-            nu,
-            self.mean,
-            extra,
-            wanted,
-            self._M,
-            self._W,
-            self.terms,
-            self._by_numbers,
-            self._slopes,
-        )
-        return value, self._by_numbers, self._slopes
+    def __call__(self, theta: FloatArray, wanted: bool, by_theta: FloatArray) -> float:
+        """The value at θ, the parameters of the kernel, κ, ν and χ; its gradient, where it is wanted, in `by_theta`."""
+        value: float = _dense(*self._given, theta, *self._data, wanted, *self._work, by_theta)
+        return value
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -337,8 +340,18 @@ class Sparse:
     The gradient is summed in parts of fixed size, so that it is the same over any number of threads.
     """
 
-    def __init__(self, program: Program, x: FloatArray, mean: bool, graph: Graph, workers: int) -> None:
+    def __init__(
+        self,
+        program: Program,
+        x: FloatArray,
+        mean: bool,
+        known: FloatArray,
+        shared: bool,
+        graph: Graph,
+        workers: int,
+    ) -> None:
         self.program, self.x, self.mean, self.graph, self.workers = program, x, mean, graph, workers
+        self.known, self.shared = known, shared
         n = x.shape[1]
         self.terms = np.empty(n)
         self._U = np.empty(len(graph.pattern.columns))
@@ -351,31 +364,30 @@ class Sparse:
         with ThreadPoolExecutor(self.workers) as pool:
             return list(pool.map(work, self._parts))
 
-    def __call__(
-        self, numbers: FloatArray, kappa: float, nu: float, extra: FloatArray, wanted: bool
-    ) -> tuple[float, FloatArray, FloatArray]:
+    def __call__(self, theta: FloatArray, wanted: bool, by_theta: FloatArray) -> float:
         """As `Dense` has it."""
         program, graph, n = self.program, self.graph, self.x.shape[1]
         starts, columns = graph.pattern.starts, graph.pattern.columns
-        given = program.steps, numbers, program.points, extra
-        by_numbers, slopes = np.zeros(len(program.sources)), np.zeros(3)
+        kappa, nu, added = theta[-3], theta[-2], 1.0 / theta[-1] if self.shared else 0.0
+        numbers = numbers_at(theta, program.sources, program.scales)
+        given = program.steps, numbers, program.points, self.known + added
 
         def fill(part: tuple[int, int]) -> float:
             return float(_columns(*given, *part, graph.neighbours, graph.counts, graph.slots, self._U))
 
         if not all(self._over_parts(fill)):
-            return -math.inf, by_numbers, slopes
+            return -math.inf
         t, y, diagonal, weights = np.empty((3, n)), np.empty((2, n)), np.empty(n), np.empty(n)
         _rows(starts, columns, self._U, self._v, self.mean, t, y, diagonal, weights)
-        g = np.empty((3, n))
-        value = _sites(self.x, y, diagonal, weights, kappa, nu, self.terms, g, slopes)
+        g, slopes = np.empty((3, n)), np.empty(2)
+        value: float = _sites(self.x, y, diagonal, weights, kappa, nu, self.terms, g, slopes)
         if not wanted or not math.isfinite(value):
-            return value, by_numbers, slopes
+            return value
         c = g[0] * self.x[0] + g[1] * self.x[1]
         g[2] = along = kappa * (math.cos(nu) * g[0] + math.sin(nu) * g[1])
         s = np.empty((3, n))
         _rows(starts, columns, self._U, g, self.mean, s, y, diagonal, weights)
-        found = np.zeros((len(self._parts), len(by_numbers)))
+        found = np.zeros((len(self._parts), len(numbers)))
 
         def differentiate(part: tuple[int, int]) -> float:
             return float(
@@ -397,8 +409,11 @@ class Sparse:
                 )
             )
 
-        slopes[2] = math.fsum(self._over_parts(differentiate))
-        return value, found.sum(axis=0), slopes
+        by_added = math.fsum(self._over_parts(differentiate))
+        by_theta[:] = 0.0
+        add_by_parameters(theta, program.sources, program.scales, found.sum(axis=0), by_theta)
+        by_theta[-3:] = *slopes, -by_added * added * added
+        return value
 
 
 def _rule(h: FloatArray, x: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -462,61 +477,45 @@ class Observed:
         program = compile_kernel(problem.kernel, inputs)
         assert program is not None, "the kernel has a compiled form"
         self.program: Program = program
-        self._priors = [problem.priors[name] for name in self.names]
-        self._fixed = {
-            "concentration": problem.concentration.typical(),
-            "direction": 0.0 if problem.no_drift else problem.direction.typical(),
-        }
-        self._typical = np.array([own.typical() for own in kernel.values()])
-        self._learned = [i for i, own in enumerate(kernel.values()) if not own.is_fixed]
+        self._coordinates = Coordinates([problem.priors[name] for name in self.names])
+        # θ: the parameters of the kernel, κ, ν and χ
+        nu = 0.0 if problem.no_drift else problem.direction.typical()
+        shared = problem.noise is not None and problem.noise_rows is None
+        chi = 0.0 if problem.noise is None else problem.noise.typical()
+        fixed = [own.typical() for own in kernel.values()]
+        self._theta = np.array([*fixed, problem.concentration.typical(), nu, chi])
+        self._by_theta = np.zeros_like(self._theta)
+        order = [*kernel, "concentration", "direction", "noise"]
+        self._places = np.array([order.index(name) for name in self.names], dtype=np.intp)
+        known = np.zeros(len(rows)) if problem.noise_rows is None else 1.0 / problem.noise_rows[rows]
+        given = program, self.x, problem.drift == "mean", known, shared
         self._rule: Dense | Sparse
         if len(rows) <= DENSE:
-            self._rule = Dense(program, self.x, problem.drift == "mean")
+            self._rule = Dense(*given)
         else:
             near = None if at is None else flat(problem.kernel, list(kernel), values_at(self, at))
             points = embed(problem.kernel, inputs, near)
-            graph = make_graph(points, 0, NEIGHBORS, workers)
-            self._rule = Sparse(program, self.x, problem.drift == "mean", graph, workers)
+            self._rule = Sparse(*given, make_graph(points, 0, NEIGHBORS, workers), workers)
 
-    def _evaluate(self, t: FloatArray, wanted: bool) -> tuple[float, FloatArray]:
-        problem, p = self.problem, len(self._learned)
-        numbers = [
-            u if name == "direction" else float(own.from_unconstrained(u))
-            for name, own, u in zip(self.names, self._priors, t.tolist(), strict=True)
-        ]
-        found = dict(zip(self.names, numbers, strict=True))
-        theta = self._typical.copy()
-        theta[self._learned] = numbers[:p]  # the kernel's parameters come first
-        kappa, nu = (found.get(name, fixed) for name, fixed in self._fixed.items())
-        extra = np.zeros(len(self.rows))
-        if problem.noise is not None:
-            chi = problem.noise_of(found.get("noise", problem.noise.typical()))
-            extra += 1.0 / (chi[self.rows] if isinstance(chi, np.ndarray) else np.float64(chi))
-        with np.errstate(over="ignore"):
-            value, by_numbers, slopes = self._rule(self.program.numbers(theta), kappa, nu, extra, wanted)
-        gradient = np.zeros(len(t))
-        if wanted and math.isfinite(value):
-            gradient[:p] = self.program.by_parameters(theta, by_numbers, len(theta))[self._learned]
-            for j, name in enumerate(self.names[p:], start=p):
-                by_noise = -slopes[2] / found["noise"] ** 2 if name == "noise" else 0.0
-                gradient[j] = {"concentration": slopes[0], "direction": slopes[1]}.get(name, by_noise)
-        for j, own in enumerate(self._priors):
-            log_prior, slope, stretch = own.unconstrained(float(t[j]))
-            gradient[j] *= stretch
-            if self.prior and self.names[j] != "direction":  # that of ν is the same everywhere
-                value += log_prior
-                gradient[j] += slope
-        return value, gradient
+    def _evaluate(self, t: FloatArray, wanted: bool) -> float:
+        """The value; its gradient by θ stays in place."""
+        log_prior = self._coordinates.move(t)
+        self._theta[self._places] = self._coordinates.x
+        value = self._rule(self._theta, wanted, self._by_theta)
+        return value + log_prior if self.prior else value
 
     def value(self, t: FloatArray) -> float:
         """The value; −inf where the kernel matrix has no usable factor."""
-        value = self._evaluate(t, False)[0]
+        value = self._evaluate(t, False)
         return value if math.isfinite(value) else -math.inf
 
     def value_and_gradient(self, t: FloatArray) -> tuple[float, FloatArray] | None:
         """The value and its gradient by t; None where the kernel matrix has no usable factor."""
-        value, gradient = self._evaluate(t, True)
-        return (value, gradient) if math.isfinite(value) else None
+        value = self._evaluate(t, True)
+        if not math.isfinite(value):
+            return None
+        gradient = self._by_theta[self._places] * self._coordinates.stretches
+        return value, gradient + self._coordinates.slopes if self.prior else gradient
 
     def pointwise(self, t: FloatArray) -> FloatArray:
         """The log density of each angle given all others, without the prior, (rows,)."""

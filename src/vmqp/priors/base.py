@@ -3,7 +3,7 @@
 import math
 from abc import ABC, abstractmethod
 from numbers import Real
-from typing import Any, TypeGuard
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 from numpy.random import Generator
@@ -13,7 +13,7 @@ from scipy.special import expit, log_expit, logit
 from vmqp.circle import FloatArray, FloatOrArray, as_result
 from vmqp.errors import InputError
 
-__all__ = ["Prior", "Size", "check_field", "is_finite_number"]
+__all__ = ["HalfLine", "Prior", "Size", "Terms", "check_field", "is_finite_number"]
 
 _MODERATE = 100.0  # its exponential can be squared and inverted
 _LARGEST_LOG = math.log(np.finfo(float).max)
@@ -162,6 +162,35 @@ class Prior(ABC):
                 "leave out the parameters whose prior.is_fixed."
             )
         return self.support
+
+
+class Terms(NamedTuple):
+    """The log density of u = log x as c + a u − (x/s)^g − ½ ((u − m)/w)²: a form that the usual laws share."""
+
+    constant: float
+    power: float
+    scale: float
+    exponent: float
+    center: float = 0.0
+    width: float = math.inf
+
+
+class HalfLine(Prior):
+    """A law of positive numbers that is given by its terms."""
+
+    @abstractmethod
+    def terms(self) -> Terms:
+        """The coefficients of the log density."""
+
+    def _log_density(self, x: FloatArray) -> Any:
+        c, a, s, g, m, w = self.terms()
+        log_x = np.log(x)
+        return c + (a - 1.0) * log_x - (x / s) ** g - 0.5 * ((log_x - m) / w) ** 2
+
+    def _slope(self, x: float) -> float:
+        _, a, s, g, m, w = self.terms()
+        part: float = (x / s) ** g
+        return (a - 1.0 - g * part - (math.log(x) - m) / w**2) / x
 
 
 def is_finite_number(value: object) -> TypeGuard[float]:

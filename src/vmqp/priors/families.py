@@ -11,7 +11,7 @@ from scipy.special import erfinv, gammaincinv, gammaln
 
 from vmqp.circle import FloatArray, FloatOrArray, as_result, wrap
 from vmqp.errors import InputError
-from vmqp.priors.base import Prior, Size, check_field, is_finite_number
+from vmqp.priors.base import HalfLine, Prior, Size, Terms, check_field, is_finite_number
 
 __all__ = [
     "Fixed",
@@ -27,7 +27,7 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class HalfNormal(Prior):
+class HalfNormal(HalfLine):
     """Half-normal law: p(x) = √(2/π) / s · exp(-x² / 2s²) for x > 0, with s = scale.
 
     >>> HalfNormal(2).log_density([1.0, -1.0]).round(4).tolist()
@@ -39,11 +39,10 @@ class HalfNormal(Prior):
     def __post_init__(self) -> None:
         check_field(self, "scale")
 
-    def _log_density(self, x: FloatArray) -> Any:
-        return 0.5 * math.log(2 / math.pi) - math.log(self.scale) - 0.5 * (x / self.scale) ** 2
-
-    def _slope(self, x: float) -> float:
-        return -x / self.scale**2
+    def terms(self) -> Terms:
+        """The coefficients of the log density."""
+        constant = 0.5 * math.log(2 / math.pi) - math.log(self.scale)
+        return Terms(constant, 1.0, math.sqrt(2) * self.scale, 2.0)
 
     def _draw(self, rng: Generator, size: Size) -> Any:
         return self.scale * np.abs(rng.standard_normal(size))
@@ -53,7 +52,7 @@ class HalfNormal(Prior):
 
 
 @dataclass(frozen=True)
-class LogNormal(Prior):
+class LogNormal(HalfLine):
     """Log-normal law: log x is normal with mean mu and standard deviation sigma.
 
     >>> LogNormal(0, 0.5).typical()
@@ -71,13 +70,10 @@ class LogNormal(Prior):
                 f"mu of LogNormal must lie in [-700, 700] but is {self.mu!r}; give the log of the median."
             )
 
-    def _log_density(self, x: FloatArray) -> Any:
-        log_x = np.log(x)
-        constant = -math.log(self.sigma) - 0.5 * math.log(2 * math.pi)
-        return constant - log_x - 0.5 * ((log_x - self.mu) / self.sigma) ** 2
-
-    def _slope(self, x: float) -> float:
-        return -(1.0 + (math.log(x) - self.mu) / self.sigma**2) / x
+    def terms(self) -> Terms:
+        """The coefficients of the log density."""
+        constant = 1.0 - math.log(self.sigma) - 0.5 * math.log(2 * math.pi)
+        return Terms(constant, 0.0, 1.0, 0.0, self.mu, self.sigma)
 
     def _draw(self, rng: Generator, size: Size) -> Any:
         return np.exp(self.mu + self.sigma * rng.standard_normal(size))
@@ -87,7 +83,7 @@ class LogNormal(Prior):
 
 
 @dataclass(frozen=True)
-class Gamma(Prior):
+class Gamma(HalfLine):
     """Gamma law: p(x) = b^a / Γ(a) · x^(a-1) · exp(-b x) for x > 0, with a = shape and b = rate.
 
     >>> round(Gamma(1, rate=2).log_density(3.0), 4)
@@ -101,12 +97,9 @@ class Gamma(Prior):
         check_field(self, "shape")
         check_field(self, "rate")
 
-    def _log_density(self, x: FloatArray) -> Any:
-        constant = self.shape * math.log(self.rate) - gammaln(self.shape)
-        return constant + (self.shape - 1) * np.log(x) - self.rate * x
-
-    def _slope(self, x: float) -> float:
-        return (self.shape - 1) / x - self.rate
+    def terms(self) -> Terms:
+        """The coefficients of the log density."""
+        return Terms(self.shape * math.log(self.rate) - gammaln(self.shape), self.shape, 1.0 / self.rate, 1.0)
 
     def _draw(self, rng: Generator, size: Size) -> Any:
         return np.divide(rng.standard_gamma(self.shape, size), self.rate)
@@ -116,7 +109,7 @@ class Gamma(Prior):
 
 
 @dataclass(frozen=True)
-class InverseGamma(Prior):
+class InverseGamma(HalfLine):
     """Inverse gamma law: p(x) = b^a / Γ(a) · x^(-a-1) · exp(-b / x) for x > 0, with a = shape, b = scale.
 
     Its reciprocal 1/x has the gamma law with shape a and rate b.
@@ -132,12 +125,9 @@ class InverseGamma(Prior):
         check_field(self, "shape")
         check_field(self, "scale")
 
-    def _log_density(self, x: FloatArray) -> Any:
-        constant = self.shape * math.log(self.scale) - gammaln(self.shape)
-        return constant - (self.shape + 1) * np.log(x) - self.scale / x
-
-    def _slope(self, x: float) -> float:
-        return (self.scale / x - self.shape - 1) / x
+    def terms(self) -> Terms:
+        """The coefficients of the log density."""
+        return Terms(self.shape * math.log(self.scale) - gammaln(self.shape), -self.shape, self.scale, -1.0)
 
     def _draw(self, rng: Generator, size: Size) -> Any:
         return np.divide(self.scale, rng.standard_gamma(self.shape, size))

@@ -45,28 +45,24 @@ def make_result(
         "seed": seed if seed < 2**63 else str(seed),  # files hold no larger numbers
         "stopped": stopped,
     }
-    groups = {"posterior": _posterior(draws.parameters, draws.angles, description.places).assign_attrs(run)}
+    places = {name: description.places[name] for name in draws.angles}
+    groups = {"posterior": _labelled({**draws.parameters, **draws.angles}, places, run)}
     if draws.stats:
-        groups["sample_stats"] = _labelled(draws.stats, {}).assign_attrs(run)
+        groups["sample_stats"] = _labelled(draws.stats, {}, run)
     for group, arrays in _by_group(draws.pointwise).items():
         places = {name: description.pointwise[f"{group}/{name}"] for name in arrays}
-        groups[group] = _labelled(arrays, places).assign_attrs(run)
+        groups[group] = _labelled(arrays, places, run)
     for name, arrays in (
         ("observed_data", description.observed_data),
         ("constant_data", description.constant_data),
     ):
         if arrays:
-            groups[name] = _data(arrays).assign_attrs(created)
-    tree: xr.DataTree = xr.DataTree.from_dict(groups)
-    tree.attrs.update(run)
-    return tree
+            groups[name] = _data(arrays, created)
+    children = {name: xr.DataTree(group) for name, group in groups.items()}
+    return xr.DataTree(xr.Dataset(attrs=run), children=children)
 
 
-def _posterior(parameters: Group, angles: Group, places: Arrays) -> xr.Dataset:
-    return _labelled({**parameters, **angles}, {name: places[name] for name in angles})
-
-
-def _labelled(arrays: Group, places: Arrays) -> xr.Dataset:
+def _labelled(arrays: Group, places: Arrays, attributes: dict[str, Any]) -> xr.Dataset:
     variables: dict[str, Any] = {
         name: (("chain", "draw", *((f"{name}_place",) if name in places else ())), values)
         for name, values in arrays.items()
@@ -74,7 +70,7 @@ def _labelled(arrays: Group, places: Arrays) -> xr.Dataset:
     coords: dict[str, Any] = {f"{name}_place": np.asarray(rows) for name, rows in places.items()}
     for values in arrays.values():
         coords |= {"chain": np.arange(values.shape[0]), "draw": np.arange(values.shape[1])}
-    return xr.Dataset(variables, coords=coords)
+    return xr.Dataset(variables, coords=coords, attrs=attributes)
 
 
 def _by_group(pointwise: Group) -> dict[str, Group]:
@@ -85,11 +81,12 @@ def _by_group(pointwise: Group) -> dict[str, Group]:
     return groups
 
 
-def _data(arrays: Arrays) -> xr.Dataset:
+def _data(arrays: Arrays, attributes: dict[str, Any]) -> xr.Dataset:
     """Each array has dimensions of its own, named as ArviZ does: their lengths need not agree."""
     return xr.Dataset(
         {
             name: (tuple(f"{name}_dim_{axis}" for axis in range(np.ndim(values))), np.asarray(values))
             for name, values in arrays.items()
-        }
+        },
+        attrs=attributes,
     )
