@@ -83,13 +83,14 @@ def test_more_draws_give_what_one_run_would_have_given(call):
 @pytest.mark.usefixtures("without_report")
 def test_a_higher_target_goes_on_and_a_lower_one_ends(call, copied):
     before = json.loads((copied / "result.json").read_text())
-    answer = call(["resume", "run", "--target-ess", "300", "--json"])
+    target = 2 * int(before["worst"]["ess"]["value"])
+    answer = call(["resume", "run", "--target-ess", str(target), "--json"])
     found = json.loads(answer.out)
-    assert (answer.code, found["trusted"], found["target_ess"]) == (0, True, 300)
+    assert (answer.code, found["trusted"], found["target_ess"]) == (0, True, target)
     assert found["draws"] > before["draws"]
-    assert found["worst"]["ess"]["value"] >= 300
+    assert found["worst"]["ess"]["value"] >= target
     after = contents(copied)
-    assert call(["resume", "run", "--target-ess", "299"]).code == 0
+    assert call(["resume", "run", "--target-ess", str(target - 1)]).code == 0
     assert contents(copied) == after
 
 
