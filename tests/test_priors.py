@@ -401,7 +401,7 @@ def test_several_parameters_add_up():
     assert Coordinates([]).move(np.empty(0)) == 0.0
 
 
-def test_a_law_of_the_users_is_asked_itself():
+def test_a_prior_of_the_users_is_asked_itself():
     """A subclass has a density of its own: the table of the class that it comes from would be wrong."""
     prior = ForgetsTheRoot(priors.HalfNormal(1))
     one = [prior.unconstrained(float(t))[0] for t in T]

@@ -15,14 +15,13 @@ from vmqp.errors import InputError
 
 __all__ = ["HalfLine", "Prior", "Size", "Terms", "check_field", "is_finite_number"]
 
-_MODERATE = 100.0  # its exponential can be squared and inverted
 _LARGEST_LOG = math.log(np.finfo(float).max)
 
 Size = int | tuple[int, ...] | None
 
 
 class Prior(ABC):
-    """A law for one parameter. A subclass gives its density, draws and median, and its support if bounded.
+    """A distribution for one parameter. A subclass gives its density, draws and median, and its support if bounded.
 
     >>> from vmqp.priors import Fixed, HalfNormal
     >>> HalfNormal(1).from_unconstrained([-1.0, 0.0, 1.0]).round(3).tolist()
@@ -124,9 +123,6 @@ class Prior(ABC):
         [-1.0439, 0.75, 1.0]
         """
         lower, upper = self._ends()
-        if math.isinf(upper) and abs(u) < _MODERATE:  # a search asks often
-            x = math.exp(u)
-            return float(self._log_density(np.float64(x))) + u, 1.0 + x * self._slope(x), x  # type: ignore[arg-type]
         x = float(self.from_unconstrained(u))
         if math.isinf(upper):
             stretch, slope = x, 1.0
@@ -165,7 +161,7 @@ class Prior(ABC):
 
 
 class Terms(NamedTuple):
-    """The log density of u = log x as c + a u − (x/s)^g − ½ ((u − m)/w)²: a form that the usual laws share."""
+    """The log density of u = log x as c + a u − (x/s)^g − ½ ((u − m)/w)²."""
 
     constant: float
     power: float
@@ -176,7 +172,7 @@ class Terms(NamedTuple):
 
 
 class HalfLine(Prior):
-    """A law of positive numbers that is given by its terms."""
+    """A distribution of positive numbers that is given by its terms."""
 
     @abstractmethod
     def terms(self) -> Terms:

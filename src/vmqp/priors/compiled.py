@@ -1,6 +1,6 @@
 """Log priors of several parameters on the unconstrained scale, their slopes, and the parameters themselves.
 
-The laws of `families` are one compiled loop over a table of coefficients; any other prior is asked by itself.
+The distributions of `families` are one compiled loop over a table of coefficients; any other prior is asked by itself.
 """
 
 import math
@@ -19,8 +19,8 @@ _ANGLE, _INTERVAL, _HALF_LINE, _OTHER = range(4)
 
 
 def _row(prior: Prior) -> tuple[float, ...]:
-    """The kind of a law and its coefficients: both ends, or those of `Terms` with logarithms of the scale."""
-    # A subclass may have another density: only the laws themselves are known.
+    """The kind of a distribution and its coefficients: both ends, or those of `Terms` with logarithms of the scale."""
+    # A subclass may have another density: only the distributions themselves are known.
     if type(prior) is UniformAngle:
         return _ANGLE, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     if type(prior) is Uniform:
@@ -37,7 +37,7 @@ def _row(prior: Prior) -> tuple[float, ...]:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _evaluate(table, t, x, slopes, stretches):  # type: ignore[no-untyped-def]
-    """The sum of the log densities of t but for angles and other laws; fills in x(t), d/dt of each and dx/dt."""
+    """The sum of the log densities of t but for angles and other distributions; fills in x(t), d/dt of each and dx/dt."""
     total = 0.0
     for j in range(t.shape[0]):
         kind, u = table[j, 0], t[j]

@@ -1,4 +1,4 @@
-"""The laws that a parameter can have, and a number as the law that is fixed."""
+"""The distributions that a parameter can have, and a number as the distribution that is fixed."""
 
 import math
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class HalfNormal(HalfLine):
-    """Half-normal law: p(x) = √(2/π) / s · exp(-x² / 2s²) for x > 0, with s = scale.
+    """Half-normal distribution: p(x) = √(2/π) / s · exp(-x² / 2s²) for x > 0, with s = scale.
 
     >>> HalfNormal(2).log_density([1.0, -1.0]).round(4).tolist()
     [-1.0439, -inf]
@@ -53,7 +53,7 @@ class HalfNormal(HalfLine):
 
 @dataclass(frozen=True)
 class LogNormal(HalfLine):
-    """Log-normal law: log x is normal with mean mu and standard deviation sigma.
+    """Log-normal distribution: log x is normal with mean mu and standard deviation sigma.
 
     >>> LogNormal(0, 0.5).typical()
     1.0
@@ -84,7 +84,7 @@ class LogNormal(HalfLine):
 
 @dataclass(frozen=True)
 class Gamma(HalfLine):
-    """Gamma law: p(x) = b^a / Γ(a) · x^(a-1) · exp(-b x) for x > 0, with a = shape and b = rate.
+    """Gamma distribution: p(x) = b^a / Γ(a) · x^(a-1) · exp(-b x) for x > 0, with a = shape and b = rate.
 
     >>> round(Gamma(1, rate=2).log_density(3.0), 4)
     -5.3069
@@ -110,9 +110,9 @@ class Gamma(HalfLine):
 
 @dataclass(frozen=True)
 class InverseGamma(HalfLine):
-    """Inverse gamma law: p(x) = b^a / Γ(a) · x^(-a-1) · exp(-b / x) for x > 0, with a = shape, b = scale.
+    """Inverse gamma distribution: p(x) = b^a / Γ(a) · x^(-a-1) · exp(-b / x) for x > 0, with a = shape, b = scale.
 
-    Its reciprocal 1/x has the gamma law with shape a and rate b.
+    Its reciprocal 1/x has the gamma distribution with shape a and rate b.
 
     >>> round(InverseGamma(3, scale=2).log_density(1.0), 4)
     -0.6137
@@ -138,7 +138,7 @@ class InverseGamma(HalfLine):
 
 @dataclass(frozen=True)
 class Uniform(Prior):
-    """Uniform law on [lower, upper]: p(x) = 1 / (upper - lower).
+    """Uniform distribution on [lower, upper]: p(x) = 1 / (upper - lower).
 
     >>> Uniform(0, 4).log_density([1.0, 5.0]).round(4).tolist()
     [-1.3863, -inf]
@@ -176,7 +176,7 @@ class Uniform(Prior):
 
 @dataclass(frozen=True)
 class UniformAngle(Prior):
-    """Uniform law of an angle in radians, on (-π, π]: p(x) = 1 / 2π.
+    """Uniform distribution of an angle in radians, on (-π, π]: p(x) = 1 / 2π.
 
     A chain walks in the angle itself and wraps it, so the Jacobian is 1; u and u + 2π are one angle, and the
     density of u integrates to 1 over one turn.
@@ -211,9 +211,6 @@ class UniformAngle(Prior):
 
     def _log_density(self, x: FloatArray) -> Any:
         return -math.log(2 * math.pi)
-
-    def _slope(self, x: float) -> float:
-        return 0.0
 
     def _draw(self, rng: Generator, size: Size) -> Any:
         return np.negative(rng.uniform(-math.pi, math.pi, size))  # from [-π, π) to (-π, π]
