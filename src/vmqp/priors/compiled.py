@@ -37,7 +37,7 @@ def _row(prior: Prior) -> tuple[float, ...]:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _evaluate(table, t, x, slopes, stretches):  # type: ignore[no-untyped-def]
-    """The sum of the log densities of t but for angles and other distributions; fills in x(t), d/dt of each and dx/dt."""
+    """The sum of the log densities of t but for angles and other priors; fills in x(t), d/dt of each and dx/dt."""
     total = 0.0
     for j in range(t.shape[0]):
         kind, u = table[j, 0], t[j]
